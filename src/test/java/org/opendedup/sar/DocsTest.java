@@ -97,7 +97,10 @@ class DocsTest {
                     options++;
                     commands.checkMountOptions(name.replace("=SIZE", "=1GB")
                             .replaceFirst("=[N…]$", "=8")
-                            .replace("x-…", "x-any"));
+                            .replace("x-…", "x-any")
+                            .replace("=PORT", "=9141")
+                            .replace("=ADDRESS:PORT", "=127.0.0.1:9141")
+                            .replace("=GROUP", "=adm"));
                 }
             }
         }

@@ -7,7 +7,7 @@ import java.lang.annotation.Target;
 
 /**
  * A figure that users see: a component of a record of statistics. This is the only place that says what it means. JSON
- * has it under the component's name, JMX under the same name with a capital letter.
+ * has it under the component's name, JMX under the same name with a capital letter, Prometheus in its own spelling.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
@@ -20,6 +20,9 @@ public @interface Figure {
 
     /** The unit of the value; empty for a record of figures. */
     String unit() default "";
+
+    /** Whether it only grows while the process runs. Prometheus treats such a figure as a counter. */
+    boolean counter() default false;
 
     /** Another name in JMX, with a capital letter; empty: the component's. */
     String name() default "";

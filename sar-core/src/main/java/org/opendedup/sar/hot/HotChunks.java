@@ -44,7 +44,6 @@ public final class HotChunks implements Closeable {
             new HotSettings(false, 0, 5, 128 << 10, false, 0, HotSettings.Policy.REFERENCE_COUNT);
 
     private static final DemotionStatistics NO_DEMOTIONS = new DemotionStatistics(0, 0, 0, 0, false, 0, 0);
-    private static final SsdLogStatistics NO_LOG = new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     /**
      * Current status of the SSD and its copies.
@@ -96,6 +95,9 @@ public final class HotChunks implements Closeable {
      */
     private volatile @Nullable LruList lru;
 
+    /** Hits of the lists before it. */
+    private volatile long lruHitsBefore;
+
     private volatile int maxEntries;
 
     /** Decides about the contents of the SSD; a volume without an SSD location has none. */
@@ -145,12 +147,18 @@ public final class HotChunks implements Closeable {
         return recent != null && recent.noteRead(chunkId, length);
     }
 
+    private long lruHits() {
+        LruList recent = lru;
+        return lruHitsBefore + (recent == null ? 0 : recent.hits());
+    }
+
     private void planMemory() {
         int wanted = settings.lruEntries();
         int items = lruItems(wanted, memory.tableBytes());
         if (items < wanted) {
             log.info("{}: the LRU list has {} items, not {}: the memory budget has no room", name, items, wanted);
         }
+        lruHitsBefore = lruHits();
         lru = new LruList(items);
         maxEntries = mapEntries(items, memory.tableBytes());
     }
@@ -325,14 +333,14 @@ public final class HotChunks implements Closeable {
                 maxEntries,
                 ssd == null ? 0 : ssd.tableHeapBytes(),
                 recent == null ? 0 : recent.size(),
-                recent == null ? 0 : recent.hits(),
+                lruHits(),
                 recent == null ? 0 : recent.heapBytes(),
                 ssd == null ? 0 : ssd.usedBytes(),
                 ssd == null ? 0 : ssd.liveBytes(),
                 engine == null ? PromotionStatistics.NONE : engine.promotion().statistics(),
                 engine == null ? NO_DEMOTIONS : engine.demotion().statistics(),
                 distributor.statistics(),
-                ssd == null ? NO_LOG : ssd.statistics());
+                lifecycle.logStatistics());
     }
 
     /** Changes the settings, capacity included, while the volume is in use; demotes what no longer qualifies. */

@@ -19,6 +19,7 @@ import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.PromotionTarget;
+import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
@@ -71,6 +72,9 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
 
     private long writeAgainNanos;
     private long writtenBeforePause;
+    /** Counters of the SSDs that were in use before. */
+    private SsdLogStatistics earlier = SsdLogStatistics.NONE;
+
     private Consumer<SsdEvent> listener = event -> {};
     private OfferListener offers = OfferListener.NONE;
     private boolean closed;
@@ -104,6 +108,12 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
     @Nullable
     AttachedSsd attached() {
         return attached;
+    }
+
+    /** Returns the statistics of the log on the SSD in use, with the counters of those before it. */
+    synchronized SsdLogStatistics logStatistics() {
+        AttachedSsd ssd = attached;
+        return (ssd == null ? SsdLogStatistics.NONE : ssd.statistics()).after(earlier);
     }
 
     synchronized SsdState state() {
@@ -247,6 +257,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         attached = null;
         writable = false;
         if (ssd != null) {
+            earlier = ssd.statistics().after(earlier);
             opener.closed();
         }
         return ssd;

@@ -19,6 +19,7 @@ import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.lookahead.BatchSources;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
@@ -178,6 +179,11 @@ public final class RestoreEngine {
      */
     public ByteGauge memory() {
         return memory;
+    }
+
+    /** Returns how long the reads of programs take; who serves them notes where they begin and end. */
+    public ReadLatencies latencies() {
+        return loader.latencies();
     }
 
     /** Number of frames found in memory. */

@@ -22,7 +22,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
+import org.rocksdb.Statistics;
+import org.rocksdb.StatsLevel;
 import org.rocksdb.Status;
+import org.rocksdb.TickerType;
 import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
@@ -53,15 +56,17 @@ final class MapDatabase implements Closeable {
     private final Path folder;
     private final RocksDB db;
     private final Deque<AutoCloseable> handles;
+    private final Statistics statistics;
     private final WriteOptions unsynced;
     private final WriteBatch batch;
     private final ByteBuffer key = ByteBuffer.allocate(Long.BYTES);
     private final ByteBuffer value = ByteBuffer.allocate(VALUE_BYTES);
     private boolean closed;
 
-    private MapDatabase(Path folder, RocksDB db, Deque<AutoCloseable> handles) {
+    private MapDatabase(Path folder, RocksDB db, Statistics statistics, Deque<AutoCloseable> handles) {
         this.folder = folder;
         this.db = db;
+        this.statistics = statistics;
         this.handles = handles;
         unsynced = new WriteOptions().setSync(false);
         batch = new WriteBatch();
@@ -90,14 +95,17 @@ final class MapDatabase implements Closeable {
         Deque<AutoCloseable> handles = new ArrayDeque<>();
         LRUCache cache = new LRUCache(CACHE_BYTES);
         handles.push(cache);
-        Options options = options(cache);
+        Statistics statistics = new Statistics();
+        statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
+        handles.push(statistics);
+        Options options = options(cache).setStatistics(statistics);
         handles.push(options);
         try {
             RocksDB db = readOnly
                     ? RocksDB.openReadOnly(options, folder.toString())
                     : RocksDB.open(options, folder.toString());
             handles.push(db);
-            return new MapDatabase(folder, db, handles);
+            return new MapDatabase(folder, db, statistics, handles);
         } catch (RocksDBException e) {
             closeAll(handles);
             throw translate(folder, e);
@@ -212,6 +220,13 @@ final class MapDatabase implements Closeable {
 
     private byte[] keyOf(long chunkId) {
         return key.putLong(0, chunkId).array();
+    }
+
+    /** Returns the bytes written since it was opened: to the log, and of tables, written out or merged. */
+    long writtenBytes() {
+        return statistics.getTickerCount(TickerType.WAL_FILE_BYTES)
+                + statistics.getTickerCount(TickerType.FLUSH_WRITE_BYTES)
+                + statistics.getTickerCount(TickerType.COMPACT_WRITE_BYTES);
     }
 
     /** Returns the number of changes added since the last commit. */

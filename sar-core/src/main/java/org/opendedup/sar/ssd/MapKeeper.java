@@ -32,6 +32,8 @@ final class MapKeeper implements Closeable {
     private final Path folder;
     private final MapTable table;
     private @Nullable MapDatabase database;
+    /** Bytes that databases wrote which were closed since. Used by the writing thread only. */
+    private long writtenBefore;
 
     private final Object removalLock = new Object();
     /** Guarded by removalLock, as are the next two. */
@@ -246,6 +248,11 @@ final class MapKeeper implements Closeable {
         }
     }
 
+    /** Returns the bytes that the database has written since this was made, in all its openings. */
+    long writtenBytes() {
+        return writtenBefore + (database == null ? 0 : database.writtenBytes());
+    }
+
     /** Returns the bytes of the database's files. */
     long bytes() throws IOException {
         return MapDatabase.bytes(folder);
@@ -253,6 +260,7 @@ final class MapKeeper implements Closeable {
 
     private void closeDatabase() {
         if (database != null) {
+            writtenBefore += database.writtenBytes();
             database.close();
             database = null;
         }

@@ -45,6 +45,7 @@ final class SsdLog {
 
     private volatile long capacityBytes;
     private volatile long databaseBytes;
+    private volatile long databaseWrittenBytes;
     /** Bytes of segment files at which the disk was found full, if that is less than the capacity. */
     private volatile long fullBytes = Long.MAX_VALUE;
 
@@ -83,8 +84,14 @@ final class SsdLog {
         return databaseBytes;
     }
 
+    /** Returns the bytes that the database has written since the SSD was opened, as last measured. */
+    long databaseWrittenBytes() {
+        return databaseWrittenBytes;
+    }
+
     /** Measures the database. */
     void measure() throws IOException {
+        databaseWrittenBytes = keeper.writtenBytes();
         databaseBytes = keeper.bytes();
     }
 

@@ -469,7 +469,8 @@ public final class SsdStore implements AttachedSsd {
                 counters.badRecords.sum(),
                 counters.reclaimedSegments.sum(),
                 counters.cleanedSegments.sum(),
-                counters.cleaningBytes.sum());
+                counters.cleaningBytes.sum(),
+                log.databaseWrittenBytes());
     }
 
     /** Waits until every accepted chunk is on the SSD or dropped. */

@@ -5,15 +5,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.LatencyBuckets;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.Verification;
@@ -455,6 +458,11 @@ public final class Volume implements Closeable {
     /** Returns the sequential readers that are currently read ahead for. */
     public List<StreamStatus> readers() {
         return context.restore().readers();
+    }
+
+    /** Returns how long reads of files took since the volume was opened, by where their bytes came from. */
+    public Map<ReadLatencies.From, LatencyBuckets.Counts> readLatencies() {
+        return context.restore().latencies().counts();
     }
 
     /** Returns the status of the device that holds the containers, as measured by reads. */

@@ -86,7 +86,7 @@ class SsdLifecycleTest {
                 case "isReadOnly" -> readOnly;
                 case "offer" -> OfferAnswer.TAKEN;
                 case "copies" -> 1;
-                case "statistics" -> new SsdLogStatistics(0, written, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                case "statistics" -> new SsdLogStatistics(0, written, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
                 case "resize" -> {
                     assertEquals(1000L, arguments[0]);
                     yield null;
@@ -164,6 +164,22 @@ class SsdLifecycleTest {
         assertEquals(SsdState.NONE, lifecycle.state());
         assertNull(lifecycle.attached());
         assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
+    }
+
+    @Test
+    void countersGoOnOverDetachAndAttach() throws IOException {
+        SsdLifecycle lifecycle = mounted();
+        opened.get(0).written = 30;
+        assertEquals(30, lifecycle.logStatistics().writtenRecords());
+        lifecycle.detach();
+        assertEquals(30, lifecycle.logStatistics().writtenRecords());
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals(30, lifecycle.logStatistics().writtenRecords(), "each SSD counts from 0");
+        opened.get(1).written = 12;
+        assertEquals(42, lifecycle.logStatistics().writtenRecords());
+        opened.get(1).fail("no answer", 100);
+        assertNull(lifecycle.attached());
+        assertEquals(42, lifecycle.logStatistics().writtenRecords());
     }
 
     @Test

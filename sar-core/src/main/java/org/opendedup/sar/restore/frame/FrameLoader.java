@@ -17,6 +17,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 
 /**
  * Brings frames into memory: from the cache, or from their containers. A single frame is read at once; many are read in
@@ -37,6 +38,7 @@ public final class FrameLoader {
 
     private final LongAdder hits = new LongAdder();
     private final LongAdder misses = new LongAdder();
+    private final ReadLatencies latencies = new ReadLatencies();
 
     /**
      * @param disk queue of the device that holds the containers; a call that reads many frames takes a turn
@@ -58,6 +60,11 @@ public final class FrameLoader {
     /** Returns what makes the visits of one reader to the disk longer. */
     public LongVisits visits() {
         return new LongVisits(containers::entry);
+    }
+
+    /** Returns how long the reads of programs take. */
+    public ReadLatencies latencies() {
+        return latencies;
     }
 
     /** Number of frames found in memory. */
@@ -180,6 +187,7 @@ public final class FrameLoader {
     }
 
     private Frame load(long inode, long container, int number) throws IOException {
+        latencies.waits(From.DISK);
         Long id = FrameId.of(container, number);
         CompletableFuture<Frame> mine = new CompletableFuture<>();
         CompletableFuture<Frame> others = inFlight.putIfAbsent(id, mine);
@@ -274,6 +282,7 @@ public final class FrameLoader {
      * @param frames {@link FrameId}s of frames that the cache lacks, each once, in ascending order
      */
     public void fetch(long inode, long[] frames, FrameSink sink) {
+        latencies.waits(From.DISK);
         try (FrameTurn turn = next(Importance.REQUEST, inode, sink)) {
             turn.claim(frames);
             turn.begin();

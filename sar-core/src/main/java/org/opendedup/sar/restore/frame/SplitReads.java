@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.hot.distributor.DataDistributor;
 import org.opendedup.sar.hot.distributor.SsdRead;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.ssd.Source;
 
@@ -41,6 +42,9 @@ public final class SplitReads {
         try {
             loader.noteHits(wanted.takeFromMemory());
             hot.distributor().split(chunks, wanted::frameOf);
+            if (wanted.areAnyOnSsd()) {
+                loader.latencies().waits(From.SSD);
+            }
             SsdRead ssd = hot.distributor().start(chunks);
             readHome(wanted, inode);
             if (!ssd.await()) {

@@ -165,6 +165,16 @@ public final class WantedChunks implements AutoCloseable {
         return chunks.source(chunk) == Source.HOME && chunks.data(chunk) == null;
     }
 
+    /** Returns whether chunks are to be read from the SSD. */
+    boolean areAnyOnSsd() {
+        for (int i = 0; i < chunks.count(); i++) {
+            if (chunks.source(i) == Source.SSD) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Sets the data of missing chunks whose frames are in memory; returns the number of these frames. */
     int takeFromMemory() {
         int frames = 0;

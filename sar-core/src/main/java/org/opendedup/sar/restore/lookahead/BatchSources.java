@@ -6,6 +6,7 @@ import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.restore.frame.LongVisits;
 import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
 
@@ -32,6 +33,11 @@ public record BatchSources(
     /** Returns an empty list of chunks for a batch of a file of {@code size} bytes. */
     WantedChunks wanted(long inode, long size) {
         return new WantedChunks(inode, loader, loader.keepsFile(size));
+    }
+
+    /** Notes that a read of this thread waits for what is being read ahead. */
+    void noteWait() {
+        loader.latencies().waits(From.AHEAD);
     }
 
     /** Returns what makes the visits of one reader to the disk longer. */

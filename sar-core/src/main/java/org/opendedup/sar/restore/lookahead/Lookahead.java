@@ -237,6 +237,7 @@ final class Lookahead implements Closeable {
         if (there != null) {
             return there;
         }
+        sources.noteWait();
         try {
             awaitPlan(offset);
             Pinned arrived = pinned.await(chunkId);

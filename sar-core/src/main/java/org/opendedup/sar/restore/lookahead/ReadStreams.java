@@ -121,6 +121,11 @@ public final class ReadStreams {
      */
     PinnedChunks.@Nullable Pinned chunk(long chunkId) throws IOException {
         try {
+            PinnedChunks.Pinned there = sources.pinned().use(chunkId);
+            if (there != null) {
+                return there;
+            }
+            sources.noteWait();
             return sources.pinned().await(chunkId);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

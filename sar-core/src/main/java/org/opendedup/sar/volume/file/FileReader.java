@@ -6,6 +6,8 @@ import java.util.List;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.restore.ReadStream;
+import org.opendedup.sar.restore.frame.ReadLatencies;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.node.ChangedBytes;
 import org.opendedup.sar.volume.node.Node;
@@ -19,10 +21,15 @@ import org.opendedup.sar.volume.write.FileWriter;
  */
 public final class FileReader {
     private final GracePeriod uses;
+    private final ReadLatencies latencies;
 
-    /** @param uses open while a reader uses references that it has read */
-    FileReader(GracePeriod uses) {
+    /**
+     * @param uses open while a reader uses references that it has read
+     * @param latencies is told when a read waits for the fast tier
+     */
+    FileReader(GracePeriod uses, ReadLatencies latencies) {
         this.uses = uses;
+        this.latencies = latencies;
     }
 
     /** See {@link Volume#read}. */
@@ -71,6 +78,7 @@ public final class FileReader {
         }
         if (fastTier != null && !changed.isEmpty()) {
             target.position(start);
+            latencies.waits(From.FAST_TIER);
             try {
                 ChangedBytes.read(fastTier, changed, offset, target);
             } catch (IOException e) {

@@ -5,6 +5,8 @@ import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.restore.frame.ReadLatencies;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Node;
@@ -37,7 +39,7 @@ public final class OpenFiles {
     private final RawFiles raws;
 
     public OpenFiles(VolumeContext context, FileRanges ranges) {
-        reader = new FileReader(context.collector().uses());
+        reader = new FileReader(context.collector().uses(), context.restore().latencies());
         this.context = context;
         this.ranges = ranges;
         clock = context.clock();
@@ -90,14 +92,20 @@ public final class OpenFiles {
 
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         file.begin();
+        ReadLatencies latencies = context.restore().latencies();
+        long beganNanos = latencies.begin();
         try {
             RawFile raw = file.raw();
+            if (raw != null) {
+                latencies.waits(From.FAST_TIER);
+            }
             int length = raw == null
                     ? reader.read(file, offset, target)
                     : raw.backing().read(offset, target);
             context.readBytes().add(length);
             return length;
         } finally {
+            latencies.end(beganNanos);
             end(file);
         }
     }

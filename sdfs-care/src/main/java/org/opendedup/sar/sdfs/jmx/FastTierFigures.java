@@ -73,24 +73,29 @@ public record FastTierFigures(
         @Figure(value = "Which raw files are migrated first: lru or mixed", unit = "name")
         String migrationPolicy,
 
-        @Figure(value = "Raw files stored in chunks since the volume was mounted", unit = "files")
+        @Figure(value = "Raw files stored in chunks since the volume was mounted", unit = "files", counter = true)
         long copiedFiles,
 
-        @Figure(value = "Bytes of these", unit = "bytes") long copiedBytes,
+        @Figure(value = "Bytes of these", unit = "bytes", counter = true)
+        long copiedBytes,
 
         @Figure(
                 value = "Those of them that were stored at idle time, before their migration was needed",
-                unit = "files")
+                unit = "files",
+                counter = true)
         long aheadFiles,
 
-        @Figure(value = "Bytes of these", unit = "bytes") long aheadBytes,
+        @Figure(value = "Bytes of these", unit = "bytes", counter = true)
+        long aheadBytes,
 
         @Figure(
                 value = "Files migrated since the volume was mounted, or migrated again, with changed bytes",
-                unit = "files")
+                unit = "files",
+                counter = true)
         long migratedFiles,
 
-        @Figure(value = "Bytes of these", unit = "bytes") long migratedBytes,
+        @Figure(value = "Bytes of these", unit = "bytes", counter = true)
+        long migratedBytes,
 
         @Figure(
                 value = "Files whose bytes were only on the fast tier, which does not have them any more",

@@ -61,7 +61,10 @@ public record SarFigures(
             @Figure(value = "Number of entries now", unit = "list items")
             int lruItems,
 
-            @Figure(value = "Second reads found in the list since the volume was mounted", unit = "chunks")
+            @Figure(
+                    value = "Second reads found in the list since the volume was mounted",
+                    unit = "chunks",
+                    counter = true)
             long lruHits,
 
             @Figure(value = "Memory of the list", unit = "bytes")
@@ -72,18 +75,24 @@ public record SarFigures(
             @Figure(
                     value = "Chunks offered since the volume was mounted: the sum of promoted, refused and waiting"
                             + " chunks",
-                    unit = "chunks")
+                    unit = "chunks",
+                    counter = true)
             long offeredChunks,
 
             @Figure(
                     value = "Offered chunks that were written to the SSD, including chunks demoted since",
-                    unit = "chunks")
+                    unit = "chunks",
+                    counter = true)
             long promotedChunks,
 
-            @Figure(value = "Bytes of these, before compression", unit = "bytes")
+            @Figure(value = "Bytes of these, before compression", unit = "bytes", counter = true)
             long promotedBytes,
 
-            @Figure(value = "Chunks promoted after a duplicate was written", unit = "chunks", name = "PromotedByWrite")
+            @Figure(
+                    value = "Chunks promoted after a duplicate was written",
+                    unit = "chunks",
+                    counter = true,
+                    name = "PromotedByWrite")
             long byWrite,
 
             @Figure(
@@ -91,12 +100,14 @@ public record SarFigures(
                             "Chunks promoted after a read: a second one, one of a frame that lacked them, or with the policy "
                                     + "open any",
                     unit = "chunks",
+                    counter = true,
                     name = "PromotedByRead")
             long byRead,
 
             @Figure(
                     value = "Chunks promoted because a file uses little of their container",
                     unit = "chunks",
+                    counter = true,
                     name = "PromotedByRecipe")
             long byRecipe,
 
@@ -108,73 +119,88 @@ public record SarFigures(
                     unit = "chunks")
             long rememberedChunks,
 
-            @Figure(value = "Chunks not promoted: the sum of all causes that follow", unit = "chunks")
+            @Figure(value = "Chunks not promoted: the sum of all causes that follow", unit = "chunks", counter = true)
             long refusedChunks,
 
-            @Figure(value = "Not promoted: too few references", unit = "chunks")
+            @Figure(value = "Not promoted: too few references", unit = "chunks", counter = true)
             long refusedCount,
 
-            @Figure(value = "Not promoted: part of a long run", unit = "chunks")
+            @Figure(value = "Not promoted: part of a long run", unit = "chunks", counter = true)
             long refusedRun,
 
-            @Figure(value = "Not promoted: on the SSD already, or being written", unit = "chunks")
+            @Figure(value = "Not promoted: on the SSD already, or being written", unit = "chunks", counter = true)
             long refusedPresent,
 
-            @Figure(value = "Not promoted: of less value than the chunks on the full SSD", unit = "chunks")
+            @Figure(
+                    value = "Not promoted: of less value than the chunks on the full SSD",
+                    unit = "chunks",
+                    counter = true)
             long refusedRank,
 
-            @Figure(value = "Not promoted: longer than a record may be", unit = "chunks")
+            @Figure(value = "Not promoted: longer than a record may be", unit = "chunks", counter = true)
             long refusedTooLarge,
 
-            @Figure(value = "Not promoted: demotion and cleaning made too little room", unit = "chunks")
+            @Figure(value = "Not promoted: demotion and cleaning made too little room", unit = "chunks", counter = true)
             long refusedNoRoom,
 
-            @Figure(value = "Not promoted: the queue was full, and too many chunks were remembered", unit = "chunks")
+            @Figure(
+                    value = "Not promoted: the queue was full, and too many chunks were remembered",
+                    unit = "chunks",
+                    counter = true)
             long refusedQueue,
 
-            @Figure(value = "Not promoted: no SSD, or it accepted no writes", unit = "chunks")
+            @Figure(value = "Not promoted: no SSD, or it accepted no writes", unit = "chunks", counter = true)
             long refusedUnavailable,
 
             @Figure(
                     value = "Not promoted: the SSD failed during the write, or was not written after a failure",
-                    unit = "chunks")
+                    unit = "chunks",
+                    counter = true)
             long refusedWriteFailed,
 
-            @Figure(value = "Not promoted: their bytes were not those of the chunk", unit = "chunks")
+            @Figure(value = "Not promoted: their bytes were not those of the chunk", unit = "chunks", counter = true)
             long refusedDamaged,
 
             @Figure(
                     value = "Not promoted: their bytes at home, or their references, could not be read",
-                    unit = "chunks")
+                    unit = "chunks",
+                    counter = true)
             long refusedUnreadable,
 
-            @Figure(value = "Not promoted: no file refers to them any more", unit = "chunks")
+            @Figure(value = "Not promoted: no file refers to them any more", unit = "chunks", counter = true)
             long refusedUnreferenced) {}
 
     /** What was removed from the SSD, and why. */
     public record Demotion(
-            @Figure(value = "Chunks demoted since the volume was mounted", unit = "chunks")
+            @Figure(value = "Chunks demoted since the volume was mounted", unit = "chunks", counter = true)
             long demotedChunks,
 
             @Figure(
                     value = "Chunks demoted because the settings changed or on request",
                     unit = "chunks",
+                    counter = true,
                     name = "DemotedBySettings")
             long bySettings,
 
             @Figure(
                     value = "Chunks demoted to make room for chunks of more value",
                     unit = "chunks",
+                    counter = true,
                     name = "DemotedBySpace")
             long bySpace,
 
             @Figure(
                     value = "Chunks demoted because no file refers to them any more",
                     unit = "chunks",
+                    counter = true,
                     name = "DemotedUnreferenced")
             long unreferenced,
 
-            @Figure(value = "Chunks dropped because their record was damaged", unit = "chunks", name = "DemotedDamaged")
+            @Figure(
+                    value = "Chunks dropped because their record was damaged",
+                    unit = "chunks",
+                    counter = true,
+                    name = "DemotedDamaged")
             long damaged,
 
             @Figure(value = "True while a sweep runs", unit = "true or false")

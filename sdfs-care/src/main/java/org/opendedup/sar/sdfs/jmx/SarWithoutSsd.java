@@ -43,7 +43,7 @@ public final class SarWithoutSsd implements SarSource {
                 PromotionStatistics.NONE,
                 new DemotionStatistics(0, 0, 0, 0, false, 0, 0),
                 new DistributorStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Latency.NONE, Latency.NONE),
-                new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+                SsdLogStatistics.NONE);
     }
 
     @Override

@@ -54,28 +54,28 @@ public record StoreFigures(
         @Figure(value = "Container files", unit = "containers")
         long containers,
 
-        @Figure(value = "Bytes that programs have read since the volume was mounted", unit = "bytes")
+        @Figure(value = "Bytes that programs have read since the volume was mounted", unit = "bytes", counter = true)
         long readBytes,
 
-        @Figure(value = "Bytes that programs have written since the volume was mounted", unit = "bytes")
+        @Figure(value = "Bytes that programs have written since the volume was mounted", unit = "bytes", counter = true)
         long writtenBytes,
 
-        @Figure(value = "Written bytes that were stored already", unit = "bytes")
+        @Figure(value = "Written bytes that were stored already", unit = "bytes", counter = true)
         long duplicateBytes,
 
-        @Figure(value = "Container reads since the volume was mounted", unit = "reads")
+        @Figure(value = "Container reads since the volume was mounted", unit = "reads", counter = true)
         long diskReads,
 
-        @Figure(value = "Bytes of these container reads", unit = "bytes")
+        @Figure(value = "Bytes of these container reads", unit = "bytes", counter = true)
         long diskReadBytes,
 
-        @Figure(value = "Frames found in memory", unit = "frames")
+        @Figure(value = "Frames found in memory", unit = "frames", counter = true)
         long cacheHits,
 
-        @Figure(value = "Frames read from the disk", unit = "frames")
+        @Figure(value = "Frames read from the disk", unit = "frames", counter = true)
         long cacheMisses,
 
-        @Figure(value = "Metadata commits since the volume was mounted", unit = "commits")
+        @Figure(value = "Metadata commits since the volume was mounted", unit = "commits", counter = true)
         long commits,
 
         @Figure(value = "Memory budget of the volume", unit = "bytes")
@@ -95,13 +95,13 @@ public record StoreFigures(
                 unit = "chunks")
         long damagedChunks,
 
-        @Figure(value = "Damaged chunks that were healed since the volume was mounted", unit = "chunks")
+        @Figure(value = "Damaged chunks that were healed since the volume was mounted", unit = "chunks", counter = true)
         long healedChunks,
 
-        @Figure(value = "Frames found damaged since the volume was mounted", unit = "frames")
+        @Figure(value = "Frames found damaged since the volume was mounted", unit = "frames", counter = true)
         long damagedFrames,
 
-        @Figure(value = "Containers found missing since the volume was mounted", unit = "containers")
+        @Figure(value = "Containers found missing since the volume was mounted", unit = "containers", counter = true)
         long missingContainers) {
     /**
      * Returns the figures of a volume of files.

@@ -79,7 +79,7 @@ public record VolumeFigures(
         @Figure(value = "Inodes that are open or in the kernel's caches", unit = "inodes")
         long inodesInUse,
 
-        @Figure(value = "Written bytes of zero runs, which are not stored", unit = "bytes")
+        @Figure(value = "Written bytes of zero runs, which are not stored", unit = "bytes", counter = true)
         long zeroBytes,
 
         @Figure(value = "Bytes accepted and not yet stored", unit = "bytes")
@@ -87,26 +87,38 @@ public record VolumeFigures(
 
         @Figure(
                 value = "Reads of programs that failed with an I/O error since the volume was mounted",
-                unit = "requests")
+                unit = "requests",
+                counter = true)
         long failedReads,
 
         @Figure(
                 value = "Writes of programs that failed with an I/O error since the volume was mounted",
-                unit = "requests")
+                unit = "requests",
+                counter = true)
         long failedWrites,
 
         @Figure(
                 value = "Syncs and closes of files that failed with an I/O error since the volume was mounted",
-                unit = "requests")
+                unit = "requests",
+                counter = true)
         long failedSyncs,
 
-        @Figure(value = "Writes and syncs that found no space since the volume was mounted", unit = "requests")
+        @Figure(
+                value = "Writes and syncs that found no space since the volume was mounted",
+                unit = "requests",
+                counter = true)
         long refusedForSpace,
 
-        @Figure(value = "Warnings that the daemon logged, including those that the log only counts", unit = "events")
+        @Figure(
+                value = "Warnings that the daemon logged, including those that the log only counts",
+                unit = "events",
+                counter = true)
         long loggedWarnings,
 
-        @Figure(value = "Errors that the daemon logged, including those that the log only counts", unit = "events")
+        @Figure(
+                value = "Errors that the daemon logged, including those that the log only counts",
+                unit = "events",
+                counter = true)
         long loggedErrors) {
     private static final Duration SAMPLE_AGE_MAX = Duration.ofMillis(200);
 

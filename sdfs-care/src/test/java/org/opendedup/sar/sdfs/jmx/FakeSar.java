@@ -72,7 +72,7 @@ public final class FakeSar implements SarSource {
                         37,
                         new Latency(100, 90.5, 80, 120, 200, 300, 400),
                         new Latency(200, 9_000, 8_000, 14_000, 20_000, 30_000, 40_000)),
-                new SsdLogStatistics(41, 42, 5 << 20, 6 << 20, 43, 44, 45, 46, 47, 48, 7 << 20));
+                new SsdLogStatistics(41, 42, 5 << 20, 6 << 20, 43, 44, 45, 46, 47, 48, 7 << 20, 8 << 20));
     }
 
     /** For each cause another number. */

@@ -55,6 +55,8 @@ import picocli.CommandLine.ScopeType;
             IndexCommand.class,
             TierCommand.class,
             ResumeCommand.class,
+            WatchCommand.class,
+            AuditCommand.class,
             SupportBundleCommand.class,
             UnmountCommand.class
         },

@@ -9,6 +9,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** {@code sdfscli VOLUME stats}: the figures of a mounted volume. */
 @Command(
@@ -19,8 +20,19 @@ import picocli.CommandLine.Command;
             "JMX has the meaning of every figure; docs/operations/health.md explains most."
         })
 final class StatsCommand extends VolumeCommand {
+    @Option(names = "--prometheus", description = "Print the text format of Prometheus, with histograms.")
+    boolean prometheus;
+
     @Override
     public Integer call() throws IOException, CommandFailedException {
+        if (prometheus && cli().json) {
+            throw usage("give --prometheus or --json, not both");
+        }
+        if (prometheus) {
+            Object text = cli().ask(VolumeCommands.METRICS, Map.of()).get(VolumeCommands.TEXT);
+            print(String.valueOf(text).stripTrailing());
+            return ExitCode.OK;
+        }
         Map<String, Object> figures = cli().ask(VolumeCommands.STATS, Map.of());
         print(figures, text(figures).stripTrailing());
         return ExitCode.OK;

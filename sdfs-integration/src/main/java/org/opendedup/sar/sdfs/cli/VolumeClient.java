@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -71,7 +72,12 @@ abstract class VolumeClient {
 
     /** Returns whether the named volume is one of OpenDedup SDFS, which mounts it with the plugin. */
     boolean isOfPlugin() throws IOException {
-        return environment.configDirectory().locationsOfPlugin(name()).isPresent();
+        try {
+            return environment.configDirectory().locationsOfPlugin(name()).isPresent();
+        } catch (AccessDeniedException e) {
+            // The caller may read the status at most, which only volumes of mount.sdfs give.
+            return false;
+        }
     }
 
     /** @throws IOException if the named volume has no files of ours: OpenDedup SDFS with the plugin mounts it */
@@ -98,7 +104,8 @@ abstract class VolumeClient {
     }
 
     /**
-     * Returns the control socket for a request.
+     * Returns the control socket for a request; for a caller without access to it or to the volume file, the one of the
+     * status, if the request is for that.
      *
      * @throws IOException if the request makes no sense for the named volume, mounted or not
      */
@@ -106,7 +113,18 @@ abstract class VolumeClient {
         if (!PluginCommands.has(command, arguments)) {
             requireFiles();
         }
-        return socket(environment.configDirectory(), name());
+        Path ofStatus = RunFiles.statusSocket(name());
+        boolean mayDo = VolumeCommands.OF_STATUS.contains(command) && Files.exists(ofStatus);
+        try {
+            Path socket = socket(environment.configDirectory(), name());
+            boolean isHidden = !Files.exists(socket) && !Files.notExists(socket);
+            return isHidden && mayDo ? ofStatus : socket;
+        } catch (AccessDeniedException e) {
+            if (mayDo) {
+                return ofStatus;
+            }
+            throw e;
+        }
     }
 
     /** Asks the named volume's daemon; empty if it is not mounted. */

@@ -46,6 +46,7 @@ public class FuseFileSystem {
     private final HandleTable<OpenFile> openFiles;
     private final SeenNames names = new SeenNames();
     private final RequestFailures failures;
+    private final RequestLatencies latencies = new RequestLatencies();
     /** Inodes of open files of which bytes from the kernel's write-back cache found no space, and how many bytes. */
     private final Map<Long, Integer> refused = new ConcurrentHashMap<>();
 
@@ -69,6 +70,11 @@ public class FuseFileSystem {
         this.accesses = new AccessRules(options);
         this.openFiles = openFiles;
         this.failures = failures;
+    }
+
+    /** Returns how long requests take; who serves them records it. */
+    public RequestLatencies latencies() {
+        return latencies;
     }
 
     /** Finds a name and retains the inode found. Accepts {@code .} (of any inode) and {@code ..}. ENOENT, ESTALE. */

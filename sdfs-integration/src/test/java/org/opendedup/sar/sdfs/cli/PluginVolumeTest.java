@@ -184,7 +184,7 @@ class PluginVolumeTest {
                     List.of(),
                     Map.of(),
                     Map.of(),
-                    new StatusReport.Ssd("none", "", 0, 0, 0),
+                    new StatusReport.Ssd("none", "", 0, 0, 0, null),
                     null,
                     new StatusReport.Index(true, false, true, 0, 0),
                     new StatusReport.Errors(0, 0, 0, 0, null, null, null, null, null, null),

@@ -59,6 +59,7 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
+import org.opendedup.sar.sdfs.metrics.PrometheusText;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -230,6 +231,14 @@ final class VolumeCare implements Closeable {
                 VolumeCommands.STATUS,
                 (arguments, caller) -> StatusReport.ofChunks(
                         name, state, health, figures.get(), jobs, volume.hot().status()));
+        handlers.put(
+                VolumeCommands.METRICS,
+                (arguments, caller) -> Map.of(
+                        VolumeCommands.TEXT,
+                        new PrometheusText(name)
+                                .figures(figures.get())
+                                .figures("sar", SarFigures.of(volume.hot().status()))
+                                .text()));
         handlers.put(VolumeCommands.STATS, (arguments, caller) -> {
             Map<String, Object> stats = Json.values(figures.get());
             stats.put("name", name);

@@ -13,6 +13,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
@@ -21,18 +23,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.audit.Actor;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers the commands over a Unix socket that only the volume's owner may open. Each connection carries one request
- * and one reply, each a line of JSON:
+ * Answers the commands over a Unix socket that only the volume's owner may open, or those that only tell the status
+ * over one that a group may open too. Each connection carries one request and one reply, each a line of JSON:
  *
  * <pre>
- * {"version":1,"command":"stats"}              or      {"version":1,"command":"sar-demote","arguments":{"below":5}}
+ * {"version":1,"command":"stats"}      or      {"version":1,"pid":4711,"command":"sar","arguments":{"action":"demote"}}
  * {"version":1,"ok":true,"result":{...}}      or      {"version":1,"ok":false,"error":"..."}
  * </pre>
  *
@@ -59,6 +64,13 @@ public final class ControlServer implements Closeable {
         Object answer(Map<String, Object> arguments, Caller caller) throws IOException;
     }
 
+    /** Is told of the requests that change something, when they are answered. */
+    @FunctionalInterface
+    public interface Auditor {
+        /** @param result {@code done}, or why the request was refused or failed */
+        void note(String command, Map<String, Object> arguments, Actor who, String result);
+    }
+
     /** Says why a command without a handler is not answered. */
     @FunctionalInterface
     public interface Refusal {
@@ -75,6 +87,25 @@ public final class ControlServer implements Closeable {
         }
     }
 
+    /** In a request: the number of the client's process, as the client states it. */
+    static final String PID = "pid";
+
+    private static final String OWNER_ONLY = "rw-------";
+    private static final String OWNER_AND_GROUP = "rw-rw----";
+
+    /** Commands that change nothing, and (next) actions of the others that change nothing. */
+    private static final Set<String> READING = Set.of(
+            VolumeCommands.PING,
+            VolumeCommands.INFO,
+            VolumeCommands.STATUS,
+            VolumeCommands.STATS,
+            VolumeCommands.METRICS,
+            ChunkControl.COMMAND,
+            JvmControl.COMMAND);
+
+    private static final Set<String> READING_ACTIONS =
+            Set.of(JobControl.STATUS, BackupControl.LIST, SarControl.EXPLAIN, SarControl.CHUNKS);
+
     private final Path socket;
     private final ServerSocketChannel server;
     private final Map<String, Handler> handlers = new ConcurrentHashMap<>();
@@ -83,6 +114,9 @@ public final class ControlServer implements Closeable {
     private final ThreadFactory connectionThreads;
     /** Connections that stay open after their reply. */
     private final Set<MessageChannel> attended = ConcurrentHashMap.newKeySet();
+
+    private volatile Set<String> reading = READING;
+    private volatile Auditor auditor = (command, arguments, who, result) -> {};
 
     private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
     private final Thread thread;
@@ -111,12 +145,33 @@ public final class ControlServer implements Closeable {
      */
     public static ControlServer start(Path socket, Map<String, Handler> handlers, Refusal refusal) throws IOException {
         return start(
-                socket, handlers, refusal, CONNECTION_TIMEOUT, task -> new Thread(task, "sdfs-control-connection"));
+                socket,
+                null,
+                handlers,
+                refusal,
+                CONNECTION_TIMEOUT,
+                task -> new Thread(task, "sdfs-control-connection"));
     }
 
-    /** @param connectionThreads makes the thread of each connection */
+    /** As {@link #start(Path, Map, Refusal)}; the members of a group may connect too. The folder may be open to all. */
+    public static ControlServer startFor(
+            GroupPrincipal group, Path socket, Map<String, Handler> handlers, Refusal refusal) throws IOException {
+        return start(
+                socket,
+                group,
+                handlers,
+                refusal,
+                CONNECTION_TIMEOUT,
+                task -> new Thread(task, "sdfs-status-connection"));
+    }
+
+    /**
+     * @param group may connect as well; null: none
+     * @param connectionThreads makes the thread of each connection
+     */
     static ControlServer start(
             Path socket,
+            @Nullable GroupPrincipal group,
             Map<String, Handler> handlers,
             Refusal refusal,
             Duration timeout,
@@ -127,7 +182,11 @@ public final class ControlServer implements Closeable {
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             channel.bind(UnixDomainSocketAddress.of(socket));
-            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString(OWNER_ONLY));
+            if (group != null) {
+                Files.getFileAttributeView(socket, PosixFileAttributeView.class).setGroup(group);
+                Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString(OWNER_AND_GROUP));
+            }
         } catch (IOException e) {
             channel.close();
             throw e;
@@ -136,6 +195,16 @@ public final class ControlServer implements Closeable {
         server.add(handlers);
         server.thread.start();
         return server;
+    }
+
+    /**
+     * Sets who is told of requests that change something; there is only one.
+     *
+     * @param alsoReading commands that change nothing, besides those that each volume has
+     */
+    public void audit(Set<String> alsoReading, Auditor toTell) {
+        reading = Stream.concat(READING.stream(), alsoReading.stream()).collect(Collectors.toUnmodifiableSet());
+        auditor = toTell;
     }
 
     /** Adds handlers, as when a volume is mounted; one takes the place of another of the same command. */
@@ -184,7 +253,7 @@ public final class ControlServer implements Closeable {
     private void serve(SocketChannel accepted) {
         try (accepted;
                 var connection = new MessageChannel(accepted, timeout)) {
-            serve(connection);
+            serve(connection, accepted);
         } catch (ClosedChannelException | ClosedSelectorException e) {
             LOG.debug("control connection closed", e);
         } catch (IOException e) {
@@ -194,10 +263,17 @@ public final class ControlServer implements Closeable {
         }
     }
 
-    private void serve(MessageChannel connection) throws IOException {
+    private void serve(MessageChannel connection, SocketChannel client) throws IOException {
         var caller = new Caller();
         try {
-            connection.send(reply(connection.receive(MessageChannel.REQUEST_BYTES_MAX), caller));
+            Map<String, Object> request = connection.receive(MessageChannel.REQUEST_BYTES_MAX);
+            // Before the answer: the client may end as soon as it has that.
+            Actor who = isChange(request) ? Actor.of(client, pid(request)) : null;
+            Reply reply = reply(request, caller);
+            if (who != null) {
+                tellAuditor(request, who, reply);
+            }
+            connection.send(reply);
             if (caller.gone != null) {
                 attended.add(connection);
                 if (server.isOpen()) {
@@ -209,6 +285,30 @@ public final class ControlServer implements Closeable {
             if (caller.gone != null) {
                 caller.gone.run();
             }
+        }
+    }
+
+    private boolean isChange(Map<String, Object> request) {
+        Object arguments = request.get("arguments");
+        Object action = arguments instanceof Map<?, ?> given ? given.get("action") : null;
+        return request.get("command") instanceof String command
+                && !reading.contains(command)
+                && (action == null || !READING_ACTIONS.contains(action.toString()));
+    }
+
+    private static @Nullable Long pid(Map<String, Object> request) {
+        return request.get(PID) instanceof Number number ? number.longValue() : null;
+    }
+
+    private void tellAuditor(Map<String, Object> request, Actor who, Reply reply) {
+        try {
+            auditor.note(
+                    command(request),
+                    arguments(request),
+                    who,
+                    reply.error() == null ? "done" : "refused: " + reply.error());
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("a request is not in the audit log: {}", e.toString());
         }
     }
 

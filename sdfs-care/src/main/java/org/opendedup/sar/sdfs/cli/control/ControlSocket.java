@@ -147,10 +147,11 @@ public final class ControlSocket {
         }
     }
 
-    /** Makes a request. Without arguments, daemons of all releases understand it. */
+    /** Makes a request. Without arguments, daemons of all releases understand it. The process is for the audit log. */
     private static Map<String, Object> request(String command, Map<String, ?> arguments) {
         var request = new LinkedHashMap<String, Object>();
         request.put("version", MessageChannel.PROTOCOL_VERSION);
+        request.put(ControlServer.PID, ProcessHandle.current().pid());
         request.put("command", command);
         if (!arguments.isEmpty()) {
             request.put("arguments", arguments);

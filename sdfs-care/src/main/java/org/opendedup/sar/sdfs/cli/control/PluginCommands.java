@@ -9,6 +9,7 @@ public final class PluginCommands {
             VolumeCommands.PING,
             VolumeCommands.STATUS,
             VolumeCommands.STATS,
+            VolumeCommands.METRICS,
             VolumeCommands.RESUME,
             GcControl.COMMAND,
             ScrubControl.COMMAND,

@@ -1,5 +1,7 @@
 package org.opendedup.sar.sdfs.cli.control;
 
+import java.util.Set;
+
 /** The control commands without arguments that volumes with and without files answer. */
 public final class VolumeCommands {
     /** Returns where the volume is mounted, and by which process. */
@@ -16,6 +18,14 @@ public final class VolumeCommands {
 
     /** Returns the volume's figures. */
     public static final String STATS = "stats";
+
+    /** Returns the volume's figures as text for Prometheus, under {@link #TEXT}. */
+    public static final String METRICS = "metrics";
+
+    public static final String TEXT = "text";
+
+    /** The commands that only tell how a volume is: members of the group for that may give them. */
+    public static final Set<String> OF_STATUS = Set.of(PING, INFO, STATUS, STATS, METRICS);
 
     /** Makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
     public static final String RESUME = "resume";

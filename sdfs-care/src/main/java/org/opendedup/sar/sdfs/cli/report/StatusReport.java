@@ -16,6 +16,7 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
+import org.opendedup.sar.sdfs.wear.WearFigures;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.store.DeviceCondition;
@@ -55,8 +56,18 @@ public record StatusReport(
             long storedBytes,
             long reclaimableBytes) {}
 
-    /** @param ssdIndexBytes bytes that the index has of it; 0 if it is not shared */
-    public record Ssd(String state, String reason, long ssdUsedBytes, long ssdCapacityBytes, long ssdIndexBytes) {}
+    /**
+     * @param ssdIndexBytes bytes that the index has of it; 0 if it is not shared
+     * @param wear what was written to it, and how worn it is; null if that is not watched
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Ssd(
+            String state,
+            String reason,
+            long ssdUsedBytes,
+            long ssdCapacityBytes,
+            long ssdIndexBytes,
+            @Nullable WearFigures wear) {}
 
     public record FastTier(
             String mode,
@@ -92,7 +103,8 @@ public record StatusReport(
             HealthWatch<HealthFacts> health,
             StoreFigures figures,
             CareJobs jobs,
-            HotChunks.Status ssd)
+            HotChunks.Status ssd,
+            WearFigures wear)
             throws IOException {
         HealthWatch.Judgement<HealthFacts> judgement = health.judge();
         HealthFacts facts = judgement.facts();
@@ -113,7 +125,7 @@ public record StatusReport(
                 facts.condition().devices(),
                 GcReport.of(jobs.collections(), jobs.collectionTimes()),
                 ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
-                ssd(ssd, facts.condition().index().use().share()),
+                ssd(ssd, facts.condition().index().use().share(), wear),
                 fastTier(facts.fastTier()),
                 index(facts.condition().index(), figures),
                 errors(facts.condition(), facts.failures(), facts.loggedWarnings(), facts.loggedErrors()),
@@ -147,7 +159,7 @@ public record StatusReport(
                 condition.devices(),
                 GcReport.of(jobs.collections(), jobs.collectionTimes()),
                 ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
-                ssd(ssd, condition.index().use().share()),
+                ssd(ssd, condition.index().use().share(), null),
                 null,
                 index(condition.index(), figures),
                 errors(condition, null, null, null),
@@ -161,13 +173,14 @@ public record StatusReport(
                 .toList();
     }
 
-    private static Ssd ssd(HotChunks.Status status, SsdShare share) {
+    private static Ssd ssd(HotChunks.Status status, SsdShare share, @Nullable WearFigures wear) {
         return new Ssd(
                 SarFigures.spelling(status.state()),
                 Printable.line(status.reason()),
                 status.usedBytes(),
                 status.settings().capacityBytes(),
-                share.indexBytes());
+                share.indexBytes(),
+                wear);
     }
 
     private static FastTier fastTier(FastTierFacts facts) {

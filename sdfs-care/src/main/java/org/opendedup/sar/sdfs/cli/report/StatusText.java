@@ -4,12 +4,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.wear.WearFigures;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Formats {@link StatusReport} for people: one screen, lines of at most about 100 characters. */
 public final class StatusText {
     private static final int WIDTH = 100;
     private static final String INDENT = " ".repeat(13);
+
+    private static final int PERCENT = 100;
 
     /** Findings shown in full; the screen has room for this many. */
     private static final int MAX_FINDINGS = 4;
@@ -44,6 +47,10 @@ public final class StatusText {
         line("collection", collection(report.collection()));
         line("scrub", ScrubText.line(report.scrub()));
         line("SSD", ssd(report.ssd()));
+        WearFigures wear = report.ssd().wear();
+        if (wear != null && !report.ssd().state().equals("none")) {
+            line("SSD writes", wear(wear));
+        }
         StatusReport.FastTier fastTier = report.fastTier();
         if (fastTier != null
                 && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() + fastTier.changedFiles() > 0)) {
@@ -133,6 +140,15 @@ public final class StatusText {
         return ssd.ssdIndexBytes() == 0
                 ? copies + capacity
                 : copies + " by copies and " + ByteSize.rounded(ssd.ssdIndexBytes()) + " by the index" + capacity;
+    }
+
+    private static String wear(WearFigures wear) {
+        Double used = wear.wearRatio();
+        return ByteSize.rounded(wear.writtenTodayBytes()) + " today, " + ByteSize.rounded(wear.writtenPerDayBytes())
+                + " a day before, " + ByteSize.rounded(wear.writtenBytes()) + " in total; wear "
+                + (used == null
+                        ? "unknown: " + wear.wearUnknown()
+                        : Math.round(used * PERCENT) + " % (" + wear.devices() + ")");
     }
 
     private static String fastTier(StatusReport.FastTier tier) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 
 @Timeout(30)
@@ -72,6 +74,7 @@ class ControlServerTest {
             throws IOException {
         return ControlServer.start(
                 socket,
+                null,
                 Map.of("ping", all, "echo", all, "unmount", all, "stay", all),
                 command -> "nobody knows " + command,
                 timeout,
@@ -90,6 +93,44 @@ class ControlServerTest {
     @Test
     void answersACommand() throws IOException {
         assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void changesAreToldWithTheUserThatTheKernelNames() throws Exception {
+        List<String> told = new CopyOnWriteArrayList<>();
+        server.audit(
+                Set.of("look"),
+                (command, arguments, who, result) ->
+                        told.add(command + " " + arguments + " " + who.user() + " " + who.pid() + " " + result));
+        String me = System.getProperty("user.name");
+        long pid = ProcessHandle.current().pid();
+        ControlSocket.ask(socket, "echo", Map.of("action", "start"));
+        ControlSocket.ask(socket, "echo", Map.of("action", "status"));
+        ControlSocket.ask(socket, "ping");
+        assertThrows(IOException.class, () -> ControlSocket.ask(socket, "fail"));
+        assertEquals(
+                List.of(
+                        "echo {action=start} " + me + " " + pid + " done",
+                        "fail {} " + me + " " + pid + " refused: no luck today"),
+                told);
+        told.clear();
+        // A process of another user, if there is one: that of this test belongs to nobody else.
+        long other = ProcessHandle.allProcesses()
+                .filter(process ->
+                        process.info().user().map(user -> !user.equals(me)).orElse(false))
+                .mapToLong(ProcessHandle::pid)
+                .findFirst()
+                .orElse(Long.MAX_VALUE);
+        send(socket, "{\"version\":1,\"pid\":" + other + ",\"command\":\"echo\"}\n");
+        TestWait.until(() -> !told.isEmpty());
+        assertEquals(List.of("echo {} " + me + " null done"), told);
+    }
+
+    private static void send(Path socket, String line) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            channel.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
+            assertTrue(channel.read(ByteBuffer.allocate(100)) > 0);
+        }
     }
 
     @Test

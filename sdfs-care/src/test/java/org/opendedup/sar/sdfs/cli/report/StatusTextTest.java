@@ -15,6 +15,6 @@ class StatusTextTest {
                 "online | 2048 | online, 1.00 MiB by copies and 2.00 KiB by the index of 64.0 MiB used"
             })
     void theLineOfTheSsdSaysWhoUsesIt(String state, long indexBytes, String line) {
-        assertEquals(line, StatusText.ssd(new StatusReport.Ssd(state, "", 1L << 20, 64L << 20, indexBytes)));
+        assertEquals(line, StatusText.ssd(new StatusReport.Ssd(state, "", 1L << 20, 64L << 20, indexBytes, null)));
     }
 }

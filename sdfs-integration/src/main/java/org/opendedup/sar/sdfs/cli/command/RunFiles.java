@@ -12,6 +12,8 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
  * @param socketFolder folder of the control socket
  */
 public record RunFiles(VolumeDefinition definition, Path socketFolder) {
+    /** Whoever may read the status may enter it; the volume's own folders are closed to all others. */
+    private static final Path STATUS_FOLDER = Path.of("/run/sdfs");
 
     /** Returns the folder of the lock and, by default, of the socket; only the volume's owner has access. */
     public Path runFolder() {
@@ -45,6 +47,16 @@ public record RunFiles(VolumeDefinition definition, Path socketFolder) {
         return runFolder().resolve(name() + ".collection");
     }
 
+    /** Returns a file with the bytes written to the SSD, a day and in total. */
+    public Path ssdWear() {
+        return runFolder().resolve(name() + ".ssd-wear");
+    }
+
+    /** Returns the socket over which members of a group may read the status of a volume that root mounted. */
+    public static Path statusSocket(String volume) {
+        return STATUS_FOLDER.resolve(volume + ".status");
+    }
+
     public Path logFolder() {
         return logFolder(definition);
     }
@@ -56,6 +68,11 @@ public record RunFiles(VolumeDefinition definition, Path socketFolder) {
     /** Returns the daemon's log. */
     public Path log() {
         return logFolder().resolve(name() + ".log");
+    }
+
+    /** Returns the log of who did what. */
+    public Path audit() {
+        return logFolder().resolve(name() + ".audit");
     }
 
     /** Returns the output of the daemon's JVM itself, since the last start. */

@@ -1,9 +1,12 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.heal.HealSource;
@@ -21,6 +24,7 @@ import org.opendedup.sar.sdfs.collect.Moves;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.RequestLatencies;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
@@ -83,7 +87,8 @@ public final class FuseMountService implements MountService {
                 : Volume.open(config, chosen.verification());
         try {
             var failures = new RequestFailures(System::nanoTime);
-            KernelMount mount = KernelMount.mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
+            var fileSystem = new FuseFileSystem(volume, mountOptions, failures);
+            KernelMount mount = KernelMount.mount(fileSystem, mountOptions);
             SarSource sar = volume.hot().isConfigured()
                     ? new SarOfVolume(volume.hot())
                     : new SarWithoutSsd(definition.sar().hot());
@@ -92,6 +97,7 @@ public final class FuseMountService implements MountService {
                     volume,
                     mount,
                     failures,
+                    fileSystem.latencies(),
                     sar,
                     volume.collector(),
                     new Moves((limits, progress) -> care.arrange(limits, null, progress), care.join()),
@@ -112,25 +118,68 @@ public final class FuseMountService implements MountService {
         }
     }
 
+    @Override
+    public Optional<InetSocketAddress> metricsAddress(String options) {
+        return ServiceOptions.parse(options).metrics();
+    }
+
+    @Override
+    public String statusGroup(String options) {
+        return ServiceOptions.parse(options).statusGroup();
+    }
+
     /**
      * The mount options that concern neither kernel nor file system.
      *
+     * @param metrics where to serve figures to Prometheus
+     * @param statusGroup name of the group whose members may read the status; empty: none
      * @param mountOptions all other options
      */
-    private record ServiceOptions(Verification verification, String mountOptions) {
+    private record ServiceOptions(
+            Verification verification, Optional<InetSocketAddress> metrics, String statusGroup, String mountOptions) {
         private static final String VERIFY = "verify_fingerprints";
+        private static final String METRICS = "metrics=";
+        private static final String STATUS_GROUP = "status_group=";
+        /** Of Debian and others: may read logs. */
+        private static final String DEFAULT_GROUP = "adm";
+
+        private static final int PORT_MAX = 65535;
 
         static ServiceOptions parse(String options) {
             Verification verification = Verification.CHECKSUMS;
+            Optional<InetSocketAddress> metrics = Optional.empty();
+            String statusGroup = DEFAULT_GROUP;
             List<String> others = new ArrayList<>();
             for (String option : options.split(",")) {
                 if (option.equals(VERIFY)) {
                     verification = Verification.FINGERPRINTS;
+                } else if (option.startsWith(METRICS)) {
+                    metrics = Optional.of(address(option));
+                } else if (option.startsWith(STATUS_GROUP)) {
+                    statusGroup = option.substring(STATUS_GROUP.length());
                 } else {
                     others.add(option);
                 }
             }
-            return new ServiceOptions(verification, String.join(",", others));
+            return new ServiceOptions(verification, metrics, statusGroup, String.join(",", others));
+        }
+
+        /**
+         * Returns the address of {@code metrics=PORT}, which only this machine reaches, or {@code metrics=HOST:PORT}.
+         */
+        private static InetSocketAddress address(String option) {
+            String value = option.substring(METRICS.length());
+            int colon = value.lastIndexOf(':');
+            String host = value.substring(0, Math.max(0, colon)).replaceAll("^\\[(.*)]$", "$1");
+            String port = value.substring(colon + 1);
+            if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > PORT_MAX || colon == 0) {
+                throw new IllegalArgumentException("mount option '" + option
+                        + "': an address and a port are needed, such as metrics=127.0.0.1:9141, or a port alone");
+            }
+            InetAddress loopback = InetAddress.getLoopbackAddress();
+            return host.isEmpty()
+                    ? new InetSocketAddress(loopback, Integer.parseInt(port))
+                    : InetSocketAddress.createUnresolved(host, Integer.parseInt(port));
         }
     }
 
@@ -138,6 +187,7 @@ public final class FuseMountService implements MountService {
             Volume volume,
             KernelMount mount,
             RequestFailures failures,
+            RequestLatencies requests,
             SarSource sar,
             CollectionSource collector,
             Moves moves,
@@ -167,6 +217,11 @@ public final class FuseMountService implements MountService {
         @Override
         public void sync() throws IOException {
             volume.sync();
+        }
+
+        @Override
+        public Latencies latencies() {
+            return new Latencies(requests.counts(), volume.readLatencies());
         }
 
         @Override

@@ -48,7 +48,9 @@ public final class MountArguments {
                             + "close reports no late failures; no access lists, files that have one are for their "
                             + "owner and root only; no extended attributes); nofast_wakeup (let processors sleep while "
                             + "requests flow: less power, slower small requests); threads=N; read_ahead_kb=N; "
-                            + "nopassthrough; and options of mount(8) and fstab. docs/operations/mount.md "
+                            + "nopassthrough; metrics=PORT or ADDRESS:PORT (serve figures to Prometheus over HTTP, "
+                            + "without a password); status_group=GROUP (may read the status without being root; "
+                            + "default adm); and options of mount(8) and fstab. docs/operations/mount.md "
                             + "explains all.")
     public List<String> options = new ArrayList<>();
 
@@ -69,6 +71,8 @@ public final class MountArguments {
             "read_ahead_kb",
             "memory_budget",
             "verify_fingerprints",
+            "metrics",
+            "status_group",
             "noallow_other",
             "flush",
             "noflush",

@@ -2,13 +2,19 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.common.LatencyBuckets;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.join.JoinSource;
+import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
@@ -57,6 +63,26 @@ public interface MountService {
 
     /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
     MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
+
+    /**
+     * Returns where figures are to be served to Prometheus; empty if they are not. Options as in {@link #checkOptions}.
+     */
+    Optional<InetSocketAddress> metricsAddress(String options);
+
+    /**
+     * Returns the name of the group whose members may read the status; empty if none. Options as in
+     * {@link #checkOptions}.
+     */
+    String statusGroup(String options);
+
+    /**
+     * How long requests of programs took since the volume was mounted.
+     *
+     * @param requests by kind of request
+     * @param reads reads of files, by where their bytes came from
+     */
+    record Latencies(
+            Map<String, LatencyBuckets.Counts> requests, Map<ReadLatencies.From, LatencyBuckets.Counts> reads) {}
 
     /** A volume while it is open. It ends in two steps: unmount, then close the volume. */
     interface MountedVolume extends IndexControl.Source, Closeable {
@@ -113,6 +139,9 @@ public interface MountService {
 
         /** Returns the requests of programs that failed since the volume was mounted. */
         RequestFailures failures();
+
+        /** Returns how long the requests of programs took since the volume was mounted. */
+        Latencies latencies();
 
         /** Returns as text why the volume accepts no changes: a write to a disk failed. Null while it accepts them. */
         @Nullable

@@ -1,6 +1,8 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -20,10 +22,13 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.audit.Actor;
+import org.opendedup.sar.sdfs.audit.AuditLog;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
@@ -69,8 +74,10 @@ import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.join.IdleJoins;
 import org.opendedup.sar.sdfs.join.Joins;
+import org.opendedup.sar.sdfs.metrics.MetricsServer;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,9 +161,17 @@ public final class VolumeDaemon {
             VolumeFolders folders = VolumeFolders.of(definition);
             folders.requireSafe();
             PrivateFiles.createFolders(files.runFolder());
+            PrivateFiles.createFolders(files.logFolder());
             PrivateFiles.createFolders(files.socketFolder());
             try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
+                    AuditLog audit = new AuditLog(files.audit());
+                    StatusSocket status = StatusSocket.open(name(), service.statusGroup(options), this::refusedStatus);
                     ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
+                control.audit(
+                        Set.of(FileControl.FILE, FileControl.TOP),
+                        (command, arguments, who, result) ->
+                                audit.note(command, who, Map.of("arguments", arguments, "result", result)));
+                status.add(always());
                 LOG.info(
                         "opening volume {}, process {}",
                         name(),
@@ -164,7 +179,7 @@ public final class VolumeDaemon {
                 narrow(folders);
                 foundEnd = lastEnd.found();
                 foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end.text()));
-                mountAndWait(control);
+                mountAndWait(control, status, audit);
                 LOG.info("volume {} closed", name());
             }
         } finally {
@@ -183,12 +198,15 @@ public final class VolumeDaemon {
         return new CommandFailedException("the volume '" + name() + "' is served by another process already");
     }
 
-    private void mountAndWait(ControlServer control) throws IOException, InterruptedException {
+    private void mountAndWait(ControlServer control, StatusSocket statusSocket, AuditLog audit)
+            throws IOException, InterruptedException {
         if (stopRequested) {
             LOG.info("asked to end before the volume was opened; not mounted");
             return;
         }
         MountedVolume volume = service.mount(definition, mountPoint, options);
+        Actor mounter = Actor.ofParent();
+        audit.note("mounted", mounter, Map.of("mountPoint", mountPoint.toString(), "options", options));
         lastEnd.begin();
         var settings = new KeptSettings(volumeFile, definition, mountPoint, readOnly);
         // An administrator may have changed it.
@@ -234,6 +252,11 @@ public final class VolumeDaemon {
                         schedule(definition.scrubSchedule()),
                         clock);
                 ScrubResumer resumer = readOnly ? null : ScrubResumer.start(scrubs, ScrubResumer.DELAY);
+                SsdWear wear = SsdWear.start(
+                        files.ssdWear(),
+                        () -> volume.sar().status().log().allWrittenBytes(),
+                        () -> volume.sar().status().location(),
+                        clock);
                 var health = new HealthWatch<>(
                         new DaemonHealth(files, volume, administration, collections, timer, scrubs, foundEnd),
                         HealthRules::findings)) {
@@ -261,6 +284,7 @@ public final class VolumeDaemon {
                             name(),
                             volume.tier(),
                             Objects.toString(definition.sar().ssdLocation(), ""));
+                    DailyLine daily = DailyLine.start(figures, wear, clock);
                     UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
                 volume.damage().listen(registration.damageListener());
                 mounted = volume;
@@ -273,7 +297,12 @@ public final class VolumeDaemon {
                         joins);
                 whileMounted.putAll(CareHandlers.of(
                         jobs, BackupTargets.of(volume.backups(), definition, mountPoint), volume::findChunks));
-                whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
+                whileMounted.put(
+                        VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume, wear));
+                var metrics = new DaemonMetrics(
+                        name(), new ProgramVersion().getVersion()[0], figures, health, administration, wear, volume);
+                whileMounted.put(
+                        VolumeCommands.METRICS, (arguments, caller) -> Map.of(VolumeCommands.TEXT, metrics.get()));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
                 whileMounted.put(JoinControl.COMMAND, new JoinControl(joins)::answer);
@@ -284,9 +313,15 @@ public final class VolumeDaemon {
                 whileMounted.put(
                         VolumeCommands.STATUS,
                         (arguments, caller) -> StatusReport.of(
-                                daemonState(), health, figures.get().store(), jobs, administration.status()));
+                                daemonState(),
+                                health,
+                                figures.get().store(),
+                                jobs,
+                                administration.status(),
+                                wear.figures()));
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
+                statusSocket.add(whileMounted);
                 phase = Phase.MOUNTED;
                 health.start();
                 LOG.info("mounted {} on {}", name(), mountPoint);
@@ -294,22 +329,53 @@ public final class VolumeDaemon {
                 if (stopRequested) {
                     volume.endMount();
                 }
-                volume.awaitEnd();
+                try (Closeable served = serveMetrics(metrics)) {
+                    volume.awaitEnd();
+                }
                 mount.ended();
-                endCommands(control, whileMounted.keySet());
+                endCommands(control, statusSocket, whileMounted.keySet());
                 syncForBackup(volume);
             }
         } finally {
-            endCommands(control, whileMounted.keySet());
-            close(volume);
+            endCommands(control, statusSocket, whileMounted.keySet());
+            try {
+                close(volume);
+            } finally {
+                audit.note("unmounted", Actor.NOBODY, Map.of("closedInOrder", closedInOrder()));
+            }
+        }
+    }
+
+    /**
+     * Serves the figures to Prometheus, if the options of the mount ask for it. A volume is mounted also if that is not
+     * possible, as when another process has the port: it is more important than its figures.
+     */
+    private Closeable serveMetrics(DaemonMetrics metrics) {
+        InetSocketAddress address = service.metricsAddress(options).orElse(null);
+        if (address == null) {
+            return () -> {};
+        }
+        try {
+            MetricsServer server = MetricsServer.start(address, metrics);
+            boolean isOpen = !server.address().getAddress().isLoopbackAddress();
+            LOG.info(
+                    "figures for Prometheus at http://{}/metrics, without a password{}",
+                    MetricsServer.shown(server.address()),
+                    isOpen ? ": whoever reaches this address can read them" : "");
+            return server;
+        } catch (IOException e) {
+            LOG.error("volume {}: {}", name(), e.getMessage());
+            return () -> {};
         }
     }
 
     /** Answers no command any more that needs the mounted volume. */
-    private void endCommands(ControlServer control, Set<String> whileMounted) {
+    private void endCommands(ControlServer control, StatusSocket statusSocket, Set<String> whileMounted) {
         phase = Phase.CLOSING;
         control.remove(whileMounted);
         control.add(always());
+        statusSocket.remove(whileMounted);
+        statusSocket.add(always());
     }
 
     private Schedule schedule(String text) {
@@ -417,10 +483,12 @@ public final class VolumeDaemon {
     }
 
     private Map<String, Object> stats(
-            Recent<VolumeFigures> figures, SarAdministration administration, MountedVolume volume) throws IOException {
+            Recent<VolumeFigures> figures, SarAdministration administration, MountedVolume volume, SsdWear wear)
+            throws IOException {
         Map<String, Object> stats = Json.values(figures.get());
         stats.put("sar", SarFigures.Summary.of(administration.status()));
         stats.put("fastTier", volume.tier().figures());
+        stats.put("ssdWear", wear.figures());
         return stats;
     }
 
@@ -435,6 +503,12 @@ public final class VolumeDaemon {
         return phase == Phase.MOUNTED
                 ? "the command '" + command + "' is not known to the daemon"
                 : "the volume is " + phase.text();
+    }
+
+    private String refusedStatus(String command) {
+        return VolumeCommands.OF_STATUS.contains(command)
+                ? refusal(command)
+                : "the command '" + command + "' is for root: your group may only read the status";
     }
 
     /** Returns the status while the volume is being opened or closed. */

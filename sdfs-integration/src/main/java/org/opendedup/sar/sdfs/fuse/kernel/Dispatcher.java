@@ -11,6 +11,7 @@ import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.RequestLatencies;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,7 @@ final class Dispatcher {
     private final Request request;
     private final Reply reply;
     private final ServedRequest served;
+    private final RequestLatencies latencies;
     private final LongConsumer interrupts;
     private final FileRequests files;
     private final NameRequests names;
@@ -56,6 +58,7 @@ final class Dispatcher {
         AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations);
         this.exchange = new Exchange(operations, cache, agreement, request, reply, backings, unenforced);
         this.served = served;
+        this.latencies = operations.latencies();
         this.interrupts = interrupts;
         var privileges = new Privileges(operations, cache, ThreadStatus::hasGroup, request);
         this.files = new FileRequests(exchange, privileges, served, syncs);
@@ -69,6 +72,15 @@ final class Dispatcher {
      * @return length of the reply in the reply buffer, in bytes, or {@link #NO_REPLY}
      */
     int dispatch(int length) {
+        long beganNanos = System.nanoTime();
+        int replyLength = answer(length);
+        if (replyLength != NO_REPLY) {
+            latencies.record(RequestKinds.of(request.opcode()), beganNanos);
+        }
+        return replyLength;
+    }
+
+    private int answer(int length) {
         if (!request.begin(length)) {
             LOG.error("a message of {} bytes is not a request", length);
             return NO_REPLY;

@@ -331,11 +331,14 @@ final class FileRequests {
     private LateAnswer late(Late work) {
         int opcode = request.opcode();
         long node = request.node();
+        long beganNanos = System.nanoTime();
         return () -> {
             try {
                 return work.answer();
             } catch (IOException | RuntimeException | Error e) {
                 return -ErrorNumber.of(e, exchange.describe(opcode, node));
+            } finally {
+                operations.latencies().record(RequestKinds.of(opcode), beganNanos);
             }
         };
     }

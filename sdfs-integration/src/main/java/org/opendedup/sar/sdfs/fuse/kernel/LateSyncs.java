@@ -17,6 +17,7 @@ import java.util.function.IntPredicate;
 import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.RequestLatencies.Kind;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
@@ -55,6 +56,8 @@ final class LateSyncs implements Closeable {
         final Sync sync;
         /** Number of steps that must end before the answer: one, or a store and a commit beside each other. */
         final AtomicInteger steps = new AtomicInteger(1);
+
+        final long beganNanos = System.nanoTime();
 
         boolean seen;
 
@@ -212,6 +215,7 @@ final class LateSyncs implements Closeable {
 
     private void answer(Parked request, int errno) {
         if (parked.remove(request.asked.unique(), request)) {
+            operations.latencies().record(Kind.FSYNC, request.beganNanos);
             request.answers.answer(request.asked.unique(), errno);
         }
     }

@@ -1,12 +1,14 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.scrub.ScrubSource;
+import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.files.FakeFileTools;
 import org.opendedup.sar.sdfs.cli.files.FakeTierTools;
@@ -119,6 +122,16 @@ public final class FakeMountService implements MountService {
     }
 
     @Override
+    public Optional<InetSocketAddress> metricsAddress(String options) {
+        return new FuseMountService().metricsAddress(options);
+    }
+
+    @Override
+    public String statusGroup(String options) {
+        return "";
+    }
+
+    @Override
     public boolean isReadOnly(String options) {
         return List.of(options.split(",")).contains("ro");
     }
@@ -203,6 +216,11 @@ public final class FakeMountService implements MountService {
                     now.missingContainers(),
                     now.restored(),
                     now.index());
+        }
+
+        @Override
+        public Latencies latencies() {
+            return new Latencies(Map.of(), Map.of());
         }
 
         @Override

@@ -90,9 +90,9 @@ class VolumeDaemonTest {
         }
         assertEquals("name", stats.keySet().iterator().next());
         assertEquals(
-                SERVER.getMBeanInfo(OBJECT_NAME).getAttributes().length + 2,
+                SERVER.getMBeanInfo(OBJECT_NAME).getAttributes().length + 3,
                 stats.size(),
-                "the bean's values, sar and the fast tier");
+                "the bean's values, sar, the fast tier and the wear of the SSD");
         assertEquals(1000L, SERVER.getAttribute(OBJECT_NAME, "StoredBytes"));
         daemon.requestStop();
         serving.get();

@@ -1,0 +1,82 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZonedDateTime;
+import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Threads;
+import org.opendedup.sar.sdfs.jmx.VolumeFigures;
+import org.opendedup.sar.sdfs.wear.SsdWear;
+import org.opendedup.sar.sdfs.wear.WearFigures;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs one line about a mounted volume each day, a little before midnight: the day's SSD writes are complete then. */
+final class DailyLine implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DailyLine.class);
+    private static final LocalTime AT = LocalTime.of(23, 59);
+
+    private final Supplier<VolumeFigures> figures;
+    private final SsdWear wear;
+    private final Clock clock;
+    private final ScheduledExecutorService timer =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-daily"));
+
+    private DailyLine(Supplier<VolumeFigures> figures, SsdWear wear, Clock clock) {
+        this.figures = figures;
+        this.wear = wear;
+        this.clock = clock;
+    }
+
+    static DailyLine start(Supplier<VolumeFigures> figures, SsdWear wear, Clock clock) {
+        var started = new DailyLine(figures, wear, clock);
+        started.scheduleNext();
+        return started;
+    }
+
+    private void scheduleNext() {
+        var unused = timer.schedule(this::tick, untilNext(clock).toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Returns the time until the next line, in the local calendar. */
+    static Duration untilNext(Clock clock) {
+        ZonedDateTime now = ZonedDateTime.now(clock);
+        ZonedDateTime today = now.with(AT);
+        return Duration.between(now, now.isBefore(today) ? today : today.plusDays(1));
+    }
+
+    private void tick() {
+        try {
+            LOG.info("{}", text(figures.get(), wear.figures()));
+        } catch (RuntimeException e) {
+            LOG.warn("the figures of the day are not known: {}", e.toString());
+        }
+        scheduleNext();
+    }
+
+    static String text(VolumeFigures figures, WearFigures wear) {
+        return String.format(
+                Locale.ROOT,
+                "volume %s today: %s; files %s, stored %s, of which %s garbage, ratio %.2f; available %s;"
+                        + " written to the SSD %s",
+                figures.store().name(),
+                figures.store().health(),
+                ByteSize.rounded(figures.logicalBytes()),
+                ByteSize.rounded(figures.store().storedBytes()),
+                ByteSize.rounded(figures.store().reclaimableBytes()),
+                figures.reductionRatio(),
+                ByteSize.rounded(figures.availableBytes()),
+                ByteSize.rounded(wear.writtenTodayBytes()));
+    }
+
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+}
