@@ -87,8 +87,7 @@ class MonitoringOnMountTest {
     private static String scrape(MountedVolume volume) throws Exception {
         Matcher address = Pattern.compile("http://\\S+/metrics").matcher(Files.readString(volume.log()));
         assertTrue(address.find());
-        var connection =
-                (HttpURLConnection) URI.create(address.group()).toURL().openConnection();
+        var connection = (HttpURLConnection) URI.create(address.group()).toURL().openConnection();
         connection.setRequestProperty("Connection", "close");
         assertEquals(200, connection.getResponseCode());
         return new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -115,8 +114,7 @@ class MonitoringOnMountTest {
     }
 
     private static Set<String> missingFindings(String rules) throws IOException {
-        Path health = Commands.projectFolder()
-                .resolve("sdfs-care/src/main/java/org/opendedup/sar/sdfs/health");
+        Path health = Commands.projectFolder().resolve("sdfs-care/src/main/java/org/opendedup/sar/sdfs/health");
         var sources = new StringBuilder();
         try (Stream<Path> files = Files.list(health)) {
             for (Path file : files.toList()) {
@@ -154,7 +152,8 @@ class MonitoringOnMountTest {
         String refused = ask(socket, group, "unmount");
         assertTrue(refused.contains("is for root: your group may only read the status"), refused);
         assertTrue(ask(socket, "65534", "status").contains("PermissionError"), "the control: another group");
-        Path control = volume.log().resolveSibling("../run/" + volume.name() + ".sock").normalize();
+        Path control =
+                volume.log().resolveSibling("../run/" + volume.name() + ".sock").normalize();
         assertTrue(ask(control, group, "unmount").contains("PermissionError"), "the control socket is closed to it");
     }
 
