@@ -32,6 +32,7 @@ missing_packages() {
   command -v setfattr >/dev/null || echo attr
   command -v mkfs.xfs >/dev/null || echo xfsprogs
   command -v mkfs.btrfs >/dev/null || echo btrfs-progs
+  command -v debootstrap >/dev/null || echo debootstrap
 }
 
 # Requires JDK, Maven and fuse3, for tests also what only they need: as root installs missing ones, as another user prints what to
@@ -50,17 +51,4 @@ set_up() {
   echo "Installing: ${missing[*]}"
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
   have_jdk || die "the javac of the PATH is older than 17; set JAVA_HOME to a newer JDK"
-}
-
-# Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its
-# first thread may have ended long before.
-await_end() {
-  local line deadline=$((SECONDS + $2))
-  local -a threads
-  while { read -r line <"/proc/$1/stat"; } 2>/dev/null; do
-    threads=("/proc/$1/task"/*)
-    [[ "${line##*) }" != [ZX]* ]] || ((${#threads[@]} > 1)) || return 0
-    ((SECONDS < deadline)) || return 1
-    sleep 0.05
-  done
 }

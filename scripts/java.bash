@@ -1,16 +1,32 @@
 # shellcheck shell=bash
 # Functions of the commands: which Java runs them, and with which options. Sourced, not run. Works in the built project and in
-# the folder that scripts/install makes: bin (this), jars, native, java (a link), and archives: commands and daemon, .jsa or .aot.
+# the folder of an installation, which scripts/release fills: bin (this), jars, native, estimate; and what an installation adds: java (a
+# link), and archives: commands and daemon, .jsa or .aot.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
 export LC_ALL=C.UTF-8
 
 commands="$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
+settings=/etc/default/sdfs
+
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
+
+# Takes variables from the settings of the machine, where the caller has none: NAME=VALUE, as systemd reads them. Only an installation
+# does: what a clone measures and tests is the same on each machine.
+read_settings() {
+  local line value
+  while read -r line; do
+    [[ "$line" =~ ^(JAVA_HOME|SAR_SIM_MEMORY|SDFS_[A-Z_]+)=(.*)$ && ! -v "${BASH_REMATCH[1]}" ]] || continue
+    value="${BASH_REMATCH[2]}"
+    [[ "$value" != \"*\" ]] || value="${value:1:-1}"
+    export "${BASH_REMATCH[1]}=$value"
+  done
+}
+[[ ! -d "$commands/../jars" || ! -r "$settings" ]] || read_settings <"$settings"
 
 # The first release whose JVM keeps what it learned of a run: classes, and profiles of methods (JEP 483, 514, 515).
 first_with_aot_cache=25
@@ -51,15 +67,31 @@ java_feature() {
   printf '%s\n' "${version:-0}"
 }
 
-# Sets home, the folder of jars and archives that belongs to the commands, and classes, the class path.
+# Sets home, the folder of jars and archives that belongs to the commands; classes, the class path; and estimate, what sdfscli estimate
+# adds to that.
 find_home() {
-  if [[ -d "$commands/../jars" ]]; then
-    home="$(dirname "$commands")"
+  home="$(dirname "$commands")"
+  if [[ -d "$home/jars" ]]; then
     classes="$home/jars/*"
+    estimate="$home/estimate/*"
   else
-    home="$(dirname "$commands")/sdfs-integration/target"
+    estimate="$home/sar-simulator/target/*"
+    home="$home/sdfs-integration/target"
     classes="$home/*:$home/lib/*"
   fi
+}
+
+# Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its
+# first thread may have ended long before.
+await_end() {
+  local line deadline=$((SECONDS + $2))
+  local -a threads
+  while { read -r line <"/proc/$1/stat"; } 2>/dev/null; do
+    threads=("/proc/$1/task"/*)
+    [[ "${line##*) }" != [ZX]* ]] || ((${#threads[@]} > 1)) || return 0
+    ((SECONDS < deadline)) || return 1
+    sleep 0.05
+  done
 }
 
 # Is there an archive of this name that is not older than the jars? With changed jars a JVM would print errors, and not use it.
@@ -70,15 +102,16 @@ has_archive() {
 # Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if
 # nothing is built.
 run_java() {
-  local main_class="$1" home classes java feature
+  local main_class="$1" home classes estimate java feature
   shift
   find_home
+  [[ "$main_class" != *.sim.* ]] || classes+=":$estimate"
   [[ -d "$home/jars" ]] || compgen -G "$home/sdfs-integration-*.jar" >/dev/null || "$commands/build" >&2
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
   # Without classes for newer releases, as in the daemon (DaemonJvm): those of zstd-jni may call RocksDB's zstd.
-  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)
+  local -a options=("${command_compiler:--XX:TieredStopAtLevel=1}" -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
   # Archives, which scripts/rehearsal.bash makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A rehearsal: a trial mount, after which the JVMs write what they learned. Sourced by scripts that also source common.bash.
+# A rehearsal: a trial mount, after which the JVMs write what they learned. Sourced by scripts that also source java.bash.
 
 # Mounts a small volume with the commands in a folder, calls a function with the mount point, and unmounts. The JVMs write archives of the
 # classes that they load, and from release 25 on profiles of the daemon's methods. Where nothing can be mounted there are no archives: a
@@ -58,7 +58,7 @@ try_rehearsal() {
 
 # Makes archives for the commands of the project's folder, unless it has no jars, or those of the last ones.
 rehearse_in_project() {
-  local home classes kind=jsa
+  local home classes estimate kind=jsa
   find_home
   compgen -G "$home/sdfs-integration-*.jar" >/dev/null || return 0
   (($(java_feature "$(find_java)") < first_with_aot_cache)) || kind=aot

@@ -461,13 +461,14 @@ def main(arguments):
         entries.append(Entry("analyse", command=["scripts/analyse"]))
         if os.geteuid() == 0:
             entries.append(Entry("posix-suite", command=["env", "POSIX_SUITE_SEED=1", "scripts/posix-suite", "--quick"]))
+            entries.append(Entry("try-packages", command=["scripts/try-packages"]))
     start = time.monotonic()
     results = Run(quickest(entries) if fast else entries, jobs).run()
     if names and not any(r.passed or r.failed or r.skipped for r in results):
         print(f"No test was run: is there such a method? {' '.join(names)}", file=sys.stderr)
         sys.exit(1)
     if not names and not fast and os.geteuid() != 0:
-        print("scripts/posix-suite --quick did not run: it needs root")
+        print("scripts/posix-suite --quick and scripts/try-packages did not run: they need root")
     sys.exit(0 if print_summary(results, time.monotonic() - start) else 1)
 
 

@@ -126,6 +126,10 @@ final class DocumentedCommands {
             if (words.isEmpty()) {
                 continue;
             }
+            if (words.get(0).equals(SDFSCLI) && words.size() > 1 && words.get(1).equals("estimate")) {
+                // Another program, without a volume.
+                words.set(0, "sar-sim");
+            }
             CommandSpec spec = commands.get(words.get(0).replaceFirst("^([^-]*/)?", ""));
             if (spec != null) {
                 new Line(part.strip(), spec).check(words.subList(1, words.size()));

@@ -98,10 +98,13 @@ class InstallTest {
         assumeFalse(installed.output().contains("Permission denied"), "needs a project folder that others may read");
         assertEquals(0, installed.exitCode(), installed::output);
         assertTrue(Files.isExecutable(prefix.resolve("bin/sdfscli")));
+        Path page = prefix.resolve("share/man/man8/sdfscli.8");
+        assertTrue(Files.isReadable(page));
         Commands.Result removed = installation.asNobody(SCRIPT, "--prefix=" + prefix, "--uninstall");
         assertEquals(0, removed.exitCode(), removed::output);
         assertFalse(Files.exists(prefix.resolve("bin/sdfscli"), LinkOption.NOFOLLOW_LINKS));
         assertFalse(Files.exists(prefix.resolve("lib/sdfs")));
+        assertFalse(Files.exists(page, LinkOption.NOFOLLOW_LINKS));
         // The control: the other installation's links still exist.
         for (Path link : Installation.HELPER_LINKS) {
             installation.succeed("test", "-e", link);

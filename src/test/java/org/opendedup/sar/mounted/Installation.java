@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
@@ -19,8 +20,9 @@ import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
  * change. Mounts in its folder are the same in both namespaces.
  */
 final class Installation implements AutoCloseable {
-    static final List<Path> HELPER_LINKS =
-            List.of(Path.of("/sbin/mount.sdfs"), Path.of("/sbin/mount.fuse.sdfs"), Path.of("/sbin/umount.fuse.sdfs"));
+    static final List<Path> HELPER_LINKS = Stream.of("mount", "mount.fuse", "umount", "umount.fuse")
+            .map(name -> Path.of("/sbin", name + ".sdfs"))
+            .toList();
     /**
      * Begins a script in a mount namespace of its own: lets go of the mounts that other tests have at this moment, and
      * that would not end before the namespace does. Those under {@code $own} stay.
@@ -40,7 +42,7 @@ final class Installation implements AutoCloseable {
             + " mkdir \"$0/upper\" \"$0/work\"; mount -t overlay -o lowerdir=$sbin,upperdir=$0/upper,workdir=$0/work overlay $sbin;"
             + " if [[ -f /etc/updatedb.conf ]]; then cp /etc/updatedb.conf \"$0/updatedb\";"
             + " mount --bind \"$0/updatedb\" /etc/updatedb.conf; fi;"
-            + " rm -f /sbin/mount.sdfs /sbin/mount.fuse.sdfs /sbin/umount.fuse.sdfs; echo; exec cat";
+            + " rm -f /sbin/{mount,mount.fuse,umount,umount.fuse}.sdfs; echo; exec cat";
 
     private final Path folder;
     private final Path prefix;

@@ -56,25 +56,36 @@ public final class SarSim implements Runnable {
     CommandSpec spec;
 
     public static void main(String[] arguments) {
-        System.exit(run(
+        System.exit(run(new CommandLine(new SarSim()), arguments));
+    }
+
+    /** As {@link #run(CommandLine, PrintWriter, PrintWriter, String...)}, with the streams of this process. */
+    static int run(CommandLine program, String... arguments) {
+        return run(
+                program,
                 new PrintWriter(StandardOutput.stream(), true, StandardCharsets.UTF_8),
                 new PrintWriter(System.err, true, StandardCharsets.UTF_8),
-                arguments));
+                arguments);
     }
 
     /** Runs a command and returns its exit code. */
     public static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        int code = new CommandLine(new SarSim())
-                .setOut(out)
+        return run(new CommandLine(new SarSim()), out, err, arguments);
+    }
+
+    /** Runs the whole program, or one of its commands as a program of its own, and returns the exit code. */
+    static int run(CommandLine program, PrintWriter out, PrintWriter err, String... arguments) {
+        String name = program.getCommandName();
+        int code = program.setOut(out)
                 .setErr(err)
                 .setUsageHelpWidth(HELP_WIDTH)
                 .setParameterExceptionHandler((wrong, given) -> refuse(wrong, err))
-                .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, err))
+                .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, name, err))
                 .execute(arguments);
         if (!out.checkError()) {
             return code;
         }
-        err.println("sar-sim: the output could not be written; its device may be full, or its reader may have ended");
+        err.println(name + ": the output could not be written; its device may be full, or its reader may have ended");
         return code == 0 ? FAILED : code;
     }
 
@@ -87,11 +98,11 @@ public final class SarSim implements Runnable {
     }
 
     /** Reports an error that the user can correct in one line; anything else is a defect and is thrown. */
-    private static int report(Exception problem, PrintWriter err) throws Exception {
+    private static int report(Exception problem, String program, PrintWriter err) throws Exception {
         if (!(problem instanceof IOException failure)) {
             throw problem;
         }
-        err.println("sar-sim: " + Printable.line(worded(failure)));
+        err.println(program + ": " + Printable.line(worded(failure)));
         err.flush();
         return FAILED;
     }

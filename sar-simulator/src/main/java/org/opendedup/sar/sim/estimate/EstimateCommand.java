@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code sar-sim estimate}: estimates what a volume would make of existing data. */
+/** {@code sar-sim estimate}, and {@code sdfscli estimate}: estimates what a volume would make of existing data. */
 @Command(
         name = "estimate",
         sortOptions = false,
@@ -76,7 +76,7 @@ import picocli.CommandLine.TypeConversionException;
             "             130 stopped by Ctrl-C",
             "",
             "Example:",
-            "  sar-sim estimate --hash-type SHA256 --disk-seek 8 --disk-rate 200MB /var/lib/libvirt/images"
+            "  ${COMMAND-FULL-NAME} --hash-type SHA256 --disk-seek 8 --disk-rate 200MB /var/lib/libvirt/images"
         })
 public final class EstimateCommand extends SimCommand {
     private static final int INCOMPLETE = 3;
@@ -221,9 +221,9 @@ public final class EstimateCommand extends SimCommand {
         }
     }
 
-    private static void report(Progress shown, PrintWriter messages, String line) {
+    private void report(Progress shown, PrintWriter messages, String line) {
         shown.clear();
-        messages.println("sar-sim: " + line);
+        messages.println(program() + ": " + line);
         messages.flush();
     }
 

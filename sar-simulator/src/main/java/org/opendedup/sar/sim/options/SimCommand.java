@@ -41,6 +41,11 @@ public abstract class SimCommand implements Callable<Integer> {
         return line().getErr();
     }
 
+    /** Returns the name of the program that runs, which begins each of its messages. */
+    protected final String program() {
+        return line().getCommandSpec().root().name();
+    }
+
     /** Returns what refuses the use as wrong. */
     protected final ParameterException usage(@Nullable String problem) {
         return new ParameterException(line(), String.valueOf(problem));

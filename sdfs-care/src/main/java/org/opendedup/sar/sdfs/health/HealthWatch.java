@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -37,7 +38,7 @@ public final class HealthWatch<F> implements AutoCloseable {
     /** Guarded by this. */
     private Health reported = Health.WELL;
     /** Guarded by this. */
-    private Consumer<Judgement<F>> listener = judgement -> {};
+    private final List<Consumer<Judgement<F>>> listeners = new ArrayList<>();
 
     /** @param rules return what is wrong, the worst first */
     public HealthWatch(Source<F> source, Function<F, List<Finding>> rules) {
@@ -50,9 +51,9 @@ public final class HealthWatch<F> implements AutoCloseable {
         var unused = timer.scheduleWithFixedDelay(this::tick, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Sets the listener for changes of the health; replaces the previous one. */
+    /** Adds a listener for changes of the health. */
     public synchronized void listen(Consumer<Judgement<F>> toTell) {
-        listener = toTell;
+        listeners.add(toTell);
     }
 
     /** Judges the health now. Reports it if it has changed. */
@@ -67,7 +68,7 @@ public final class HealthWatch<F> implements AutoCloseable {
     private synchronized void reportChange(Judgement<F> judgement) {
         if (judgement.health() != reported) {
             reported = judgement.health();
-            listener.accept(judgement);
+            listeners.forEach(listener -> listener.accept(judgement));
         }
     }
 

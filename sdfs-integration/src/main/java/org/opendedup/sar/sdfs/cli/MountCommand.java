@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "Unmount with: umount MOUNTPOINT (as a user: fusermount3 -u MOUNTPOINT), or sdfscli VOLUME unmount.",
-            "For mount -t sdfs VOLUME MOUNTPOINT and fstab: scripts/install.",
+            "mount -t sdfs VOLUME MOUNTPOINT and fstab work where root installed the program.",
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",

@@ -32,7 +32,11 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = {"sdfscli VOLUME [COMMAND] [--json]", "       sdfscli --list [--json]"},
+        customSynopsis = {
+            "sdfscli VOLUME [COMMAND] [--json]",
+            "       sdfscli --list [--json]",
+            "       sdfscli estimate PATH..."
+        },
         description = "Shows and administers volumes. Without a command: whether the volume is well.",
         commandListHeading = "%nCommands:%n",
         subcommands = {
@@ -70,19 +74,25 @@ import picocli.CommandLine.ScopeType;
             "             6 restored with all bytes, but not all owners, modes, attributes or special files",
             "             64 wrong usage",
             "",
+            "sdfscli estimate says how a volume would store existing data, before the volume is made; see its --help.",
+            "",
             "A volume that OpenDedup SDFS mounts with the plugin has the commands that need no files: docs/PLUGIN.md."
         })
 public final class SdfsCli extends VolumeClient implements Callable<Integer>, Spellings {
+    /** A command without a volume. The launcher runs it as a program of the simulator's jar, with a larger heap. */
+    private static final String ESTIMATE = "estimate";
+
     @Option(names = "--list", description = "List the known volumes, and whether they are mounted.")
     boolean list;
 
     /** Returns whether a word is one of the commands: a volume with that name would be ambiguous. */
     static boolean isCommand(String word) {
         Command annotation = Objects.requireNonNull(SdfsCli.class.getAnnotation(Command.class));
-        return Arrays.stream(annotation.subcommands())
-                .anyMatch(type -> Objects.requireNonNull(type.getAnnotation(Command.class))
-                        .name()
-                        .equals(word));
+        return word.equals(ESTIMATE)
+                || Arrays.stream(annotation.subcommands())
+                        .anyMatch(type -> Objects.requireNonNull(type.getAnnotation(Command.class))
+                                .name()
+                                .equals(word));
     }
 
     public SdfsCli(Environment environment) {

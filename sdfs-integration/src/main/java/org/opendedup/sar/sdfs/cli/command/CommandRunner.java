@@ -32,7 +32,7 @@ public final class CommandRunner {
     private CommandRunner() {}
 
     public static int run(Object command, Environment environment, String... arguments) {
-        CommandLine commandLine = new CommandLine(command)
+        CommandLine commandLine = withHelp(command)
                 .setOut(environment.out())
                 .setErr(environment.err())
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -41,7 +41,6 @@ public final class CommandRunner {
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
                 .setExecutionExceptionHandler(CommandRunner::fail)
                 .registerConverter(Path.class, CommandRunner::path);
-        completeHelp(commandLine);
         int code = execute(commandLine, command, environment, arguments);
         // Also flushes: a PrintWriter flushes after println, but not after print.
         boolean incomplete = environment.out().checkError();
@@ -54,6 +53,13 @@ public final class CommandRunner {
         }
         environment.err().flush();
         return incomplete && code == ExitCode.OK && !(command instanceof Lasting) ? ExitCode.FAILED : code;
+    }
+
+    /** Returns a picocli command with its complete help, from which its manual page and completions are made too. */
+    public static CommandLine withHelp(Object command) {
+        var commandLine = new CommandLine(command);
+        completeHelp(commandLine);
+        return commandLine;
     }
 
     /** Completes the help of a command and its subcommands: how each is called, and empty lines around its texts. */

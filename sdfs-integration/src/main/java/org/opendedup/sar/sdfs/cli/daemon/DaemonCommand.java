@@ -82,7 +82,8 @@ public final class DaemonCommand implements Callable<Integer> {
                 environment.runFiles(definition),
                 arguments.absoluteMountPoint(),
                 arguments.mountOptions(service),
-                service);
+                service,
+                ServiceManager.in(environment.variables()));
         ender.accept(daemon);
         Path lock = KeyValueStores.lockOf(definition.config().locations().metadata());
         try (LockWatch watch = LockWatch.start(lock, lockGone)) {

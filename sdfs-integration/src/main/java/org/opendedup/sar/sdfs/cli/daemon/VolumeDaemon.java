@@ -122,6 +122,7 @@ public final class VolumeDaemon {
     private final Path mountPoint;
     private final String options;
     private final MountService service;
+    private final ServiceManager manager;
     /** Whether nothing of the volume changes while it is mounted. */
     private final boolean readOnly;
 
@@ -138,13 +139,20 @@ public final class VolumeDaemon {
     private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
 
-    public VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
+    public VolumeDaemon(
+            Path volumeFile,
+            RunFiles files,
+            Path mountPoint,
+            String options,
+            MountService service,
+            ServiceManager manager) {
         this.definition = files.definition();
         this.volumeFile = volumeFile;
         this.files = files;
         this.mountPoint = mountPoint;
         this.options = options;
         this.service = service;
+        this.manager = manager;
         readOnly = service.isReadOnly(options);
         mount = new ServedMount(mountPoint);
         lastEnd = new LastEnd(files.lastEnd());
@@ -322,17 +330,23 @@ public final class VolumeDaemon {
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
                 statusSocket.add(whileMounted);
+                // Before mount.sdfs learns it, and ends: the service manager must know then which process serves the
+                // mount.
+                manager.ready(mountPoint);
                 phase = Phase.MOUNTED;
+                health.listen(judgement -> manager.health(mountPoint, judgement.findings()));
                 health.start();
                 LOG.info("mounted {} on {}", name(), mountPoint);
                 entry.ifPresent(table -> LOG.info("{}", MountAccess.of(table).text()));
                 if (stopRequested) {
                     volume.endMount();
                 }
+                ProgramFiles.hold();
                 try (Closeable served = serveMetrics(metrics)) {
                     volume.awaitEnd();
                 }
                 mount.ended();
+                manager.stopping();
                 endCommands(control, statusSocket, whileMounted.keySet());
                 syncForBackup(volume);
             }

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.daemon.ServiceManager;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
@@ -43,7 +44,7 @@ public final class RunningDaemon implements AutoCloseable {
         Path volumeFile = new ConfigDirectory(folder).fileOf("pool0");
         VolumeFile.write(volumeFile, definition);
         RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
-        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service);
+        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service, ServiceManager.NONE);
         serving = new FutureTask<>(() -> {
             daemon.serve();
             return null;

@@ -52,7 +52,13 @@ class VolumeDaemonTest {
     }
 
     private VolumeDaemon daemon(String options) {
-        return new VolumeDaemon(folder.resolve("pool0-volume-cfg.xml"), files, folder.resolve("mnt"), options, service);
+        return new VolumeDaemon(
+                folder.resolve("pool0-volume-cfg.xml"),
+                files,
+                folder.resolve("mnt"),
+                options,
+                service,
+                ServiceManager.NONE);
     }
 
     @Test

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# What scripts/try-packages --boot does in a fresh tree before systemd is started there: a volume on a disk that fstab mounts with nofail,
+# so that no target of systemd waits for it; its unit; and a unit that looks at it, and shuts down.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+
+apt-get -q -y install --no-install-recommends systemd systemd-sysv /root/sdfs.deb
+# A disk, as far as systemd is concerned, that needs no udev.
+mkdir -p /backing /srv/disk /var/log/journal
+echo '/backing /srv/disk none bind,nofail 0 0' >/etc/fstab
+mount --bind /backing /srv/disk
+mkfs.sdfs --volume-name=pool0 --volume-capacity=1GB --base-path=/srv/disk/pool0 --memory-budget=256MB
+umount /srv/disk
+cat >/etc/systemd/system/look.service <<'UNIT'
+[Unit]
+After=sdfs@pool0.service
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /root/look
+[Install]
+WantedBy=multi-user.target
+UNIT
+cat >/root/look <<'LOOK'
+systemctl --no-pager status sdfs@pool0 >/root/status 2>&1
+systemctl show -p ActiveState,StatusText,MainPID sdfs@pool0 >>/root/status
+systemctl show -p RequiresMountsFor sdfs@pool0 >>/root/status
+head -c 10M /dev/urandom >/mnt/pool0/file-$RANDOM
+findmnt /mnt/pool0 >>/root/status
+systemctl --no-block poweroff
+LOOK
+systemctl enable sdfs@pool0 look
+systemctl mask systemd-udevd systemd-udev-trigger getty.target console-getty systemd-logind apt-daily.timer apt-daily-upgrade.timer \
+  systemd-remount-fs systemd-sysctl systemd-modules-load 2>/dev/null || :

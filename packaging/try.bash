@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# What scripts/try-packages does in a fresh tree, as its first process: /root/sdfs.deb is tried, /root/later.deb replaces it.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+
+home=/usr/lib/sdfs
+mount_point=/mnt/pool0
+# Some files of the system.
+data="$(dirname "$(find /usr/lib -path '*/perl-base/Config.pm')")"
+
+say() { echo "try: $*"; }
+
+fail() {
+  say "FAILED: $*"
+  exit 1
+}
+
+apt() { apt-get -q -y "$@"; }
+
+# All that there is but what apt, dpkg and the kernel keep for themselves.
+everything() {
+  find / -xdev \( -path /proc -o -path /run -o -path /dev -o -path /tmp -o -path /root -o -path /var/cache -o -path /var/log \
+    -o -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -printf '%p %l\n' | sort
+}
+
+daemon() { sdfscli pool0 info --json | sed -n 's/^ *"pid" : \([0-9]*\).*/\1/p'; }
+
+await_end() {
+  local tries
+  for ((tries = 0; tries < 1200; tries++)); do
+    [[ -e "/proc/$1" ]] || return 0
+    sleep 0.1
+  done
+  fail "process $1 does not end"
+}
+
+same() { diff -r "$data" "$mount_point/first" || fail "the files differ"; }
+
+# --- install, and purge at once
+
+apt install --no-install-recommends /root/sdfs.deb
+say "installed with $(dpkg-query -W -f '${Package} ' 'openjdk-*-jre-headless'); $(du -sm "$home" | cut -f 1) MB, with archives of classes:" \
+  "$(cd "$home" && echo *.jsa *.aot)"
+compgen -G "$home/commands.*" >/dev/null || fail "no archive of classes was made"
+! grep -sqx java /proc/[0-9]*/comm || fail "the trial mount left a process"
+apt purge sdfs
+everything >/root/before
+! grep -i sdfs /root/before || fail "a purge leaves these"
+
+# --- use
+
+apt install /root/sdfs.deb
+sed -i 's/^#SDFS_JAVA_OPTS=.*/SDFS_JAVA_OPTS=-Dtry.setting=read/' /etc/default/sdfs
+mkfs.sdfs --volume-name=pool0 --volume-capacity=1GB --base-path=/srv/pool0 --memory-budget=256MB
+mkdir "$mount_point"
+mount -t sdfs pool0 "$mount_point"
+grep -qz 'try.setting=read' "/proc/$(daemon)/cmdline" || fail "/etc/default/sdfs is not read"
+cp -a "$data" "$mount_point/first"
+same
+# Well, or its disk has little space.
+sdfscli pool0 || (($? == 1))
+before="$(daemon)"
+umount "$mount_point"
+[[ ! -e "/proc/$before" ]] || fail "umount did not wait for the daemon"
+# The command of users, whichever of the links the PATH has first.
+[[ "$(SDFS_JAVA_OPTS=-Dtry.setting=caller mount.sdfs pool0 "$mount_point")" == "Mounted pool0"* ]] ||
+  fail "mount.sdfs is not the command of users"
+grep -qz 'try.setting=caller' "/proc/$(daemon)/cmdline" || fail "the settings of the machine go before the caller's"
+same
+[[ "$(sdfscli estimate --json "$data")" == *'"'*'"'* ]] || fail "no estimate"
+say "used"
+
+# --- upgrade with a mounted volume
+
+old="$(daemon)"
+jars="$(cd "$home/jars" && echo *.jar | wc -w)"
+apt install /root/later.deb
+[[ -z "$(find "$home/jars" -name '*.jar' ! -name '*.999.jar')" ]] || fail "the old jars are still there"
+held="$(find "/proc/$old/fd" -lname "$home/jars/*.jar (deleted)" -printf '%l\n' | sort -u | wc -l)"
+((held == jars)) || fail "the daemon holds $held of $jars jars"
+[[ "$(daemon)" == "$old" ]] || fail "another daemon answers"
+same
+cp -a "$data" "$mount_point/second"
+# What loads classes that the daemon has not used before.
+sdfscli pool0 check
+sdfscli pool0 scrub start --wait
+rm -r "$mount_point/second"
+sdfscli pool0 gc --wait
+sdfscli pool0 restore "$mount_point/first" /srv/restored
+diff -r "$data" /srv/restored
+! grep -E 'NoClassDefFound|ClassNotFound|ERROR' /srv/pool0/log/pool0.log || fail "the daemon logged an error"
+umount "$mount_point"
+[[ ! -e "/proc/$old" ]] || fail "umount did not wait for the old daemon"
+mount -t sdfs pool0 "$mount_point"
+grep -qz 'try.setting=read' "/proc/$(daemon)/cmdline" || fail "the upgrade changed /etc/default/sdfs"
+find "/proc/$(daemon)/fd" -lname "$home/jars/*.999.jar" | grep -q . || fail "the next mount is not of the new program"
+same
+say "upgraded while mounted, $held jars held; the next mount is of the new program"
+
+# --- remove while mounted, purge
+
+old="$(daemon)"
+apt remove sdfs
+same
+umount "$mount_point"
+await_end "$old"
+! mount -t sdfs pool0 "$mount_point" 2>/dev/null || fail "mount works without the package"
+apt purge sdfs
+[[ -s /etc/sdfs/pool0-volume-cfg.xml && -d /srv/pool0/chunkstore ]] || fail "a purge removed a volume"
+rm -r /srv/pool0 /srv/restored /etc/sdfs
+rmdir "$mount_point"
+everything >/root/after
+diff /root/before /root/after || fail "the purge leaves these, or took them"
+say "removed and purged; nothing is left"

@@ -1,0 +1,68 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.sdfs.health.Finding;
+import org.opendedup.sar.sdfs.health.Health;
+
+/** What a service manager hears. Its socket is one of Python: the JDK has no datagrams of Unix. */
+@Timeout(30)
+class ServiceManagerTest {
+    private static final String LISTENER = """
+            import socket, sys
+            name = sys.argv[1]
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("\\0" + name[1:] if name[0] == "@" else name)
+            print("bound", flush=True)
+            while True:
+                print(s.recv(4096).decode().replace("\\n", "|"), flush=True)
+            """;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void hearsWhenTheVolumeIsMountedHowItIsAndWhenItIsClosed(boolean isAbstract) throws IOException {
+        String socket = (isAbstract ? "@" : "") + folder.resolve("notify");
+        Process listener = new ProcessBuilder("python3", "-c", LISTENER, socket).start();
+        try (BufferedReader heard = listener.inputReader(StandardCharsets.UTF_8)) {
+            assertEquals("bound", heard.readLine());
+            ServiceManager manager = ServiceManager.in(Map.of("NOTIFY_SOCKET", socket));
+            Path mountPoint = Path.of("/mnt/pool0");
+            manager.ready(mountPoint);
+            long pid = ProcessHandle.current().pid();
+            assertEquals("READY=1|MAINPID=" + pid + "|STATUS=mounted on /mnt/pool0, well", heard.readLine());
+            var worst = new Finding("disk", Health.DEGRADED, "a disk\nfailed", "replace it", "");
+            var other = new Finding("space", Health.DEGRADED, "it is full", "delete files", "");
+            manager.health(mountPoint, List.of(worst, other));
+            String status = heard.readLine();
+            assertTrue(status.startsWith("STATUS=mounted on /mnt/pool0, degraded: a disk"), status);
+            assertTrue(status.endsWith("failed; replace it (and 1 more)"), status);
+            assertEquals(status.indexOf('|'), -1, "a status is one line");
+            manager.stopping();
+            assertEquals("STOPPING=1|STATUS=unmounted; closing the volume", heard.readLine());
+        } finally {
+            listener.destroyForcibly();
+        }
+    }
+
+    @Test
+    void withoutOneNothingIsSentAndALostOneIsNoFailure() {
+        ServiceManager.in(Map.of()).stopping();
+        ServiceManager.in(Map.of("NOTIFY_SOCKET", folder.resolve("gone").toString()))
+                .stopping();
+    }
+}
