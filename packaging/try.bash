@@ -36,20 +36,25 @@ await_end() {
 
 same() { diff -r "$data" "$mount_point/first" || fail "the files differ"; }
 
-# --- install, and purge at once
+# --- install where nothing can be mounted, and purge at once
 
-apt install --no-install-recommends /root/sdfs.deb
-say "installed with $(dpkg-query -W -f '${Package} ' 'openjdk-*-jre-headless'); $(du -sm "$home" | cut -f 1) MB, with archives of classes:" \
-  "$(cd "$home" && echo *.jsa *.aot)"
-compgen -G "$home/commands.*" >/dev/null || fail "no archive of classes was made"
-! grep -sqx java /proc/[0-9]*/comm || fail "the trial mount left a process"
+cp -a /dev/fuse /root/fuse
+rm /dev/fuse
+apt install --no-install-recommends /root/sdfs.deb | tee /root/said
+grep -q '^sdfs: there is no /dev/fuse' /root/said || fail "nothing is said of the missing /dev/fuse"
+sdfscli --list
 apt purge sdfs
+cp -a /root/fuse /dev/fuse
 everything >/root/before
 ! grep -i sdfs /root/before || fail "a purge leaves these"
 
 # --- use
 
 apt install /root/sdfs.deb
+! grep -sqx java /proc/[0-9]*/comm || fail "the trial mount left a process"
+archives="$(cd "$home" && ls | grep -E '^(commands|daemon)\.' | xargs)" || :
+[[ "$archives" == *commands.*daemon.* ]] || fail "no archive of classes was made"
+say "installed for $(readlink "$home/java"); $(du -sm "$home" | cut -f 1) MB with $archives"
 sed -i 's/^#SDFS_JAVA_OPTS=.*/SDFS_JAVA_OPTS=-Dtry.setting=read/' /etc/default/sdfs
 mkfs.sdfs --volume-name=pool0 --volume-capacity=1GB --base-path=/srv/pool0 --memory-budget=256MB
 mkdir "$mount_point"
