@@ -27,6 +27,7 @@ missing_packages() {
   command -v mvn >/dev/null || echo maven
   command -v fusermount3 >/dev/null || echo fuse3
   [[ "${1:-}" == tests ]] || return 0
+  command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
   command -v python3 >/dev/null || echo python3
   command -v setfacl >/dev/null || echo acl
   command -v setfattr >/dev/null || echo attr
@@ -51,4 +52,24 @@ set_up() {
   echo "Installing: ${missing[*]}"
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
   have_jdk || die "the javac of the PATH is older than 17; set JAVA_HOME to a newer JDK"
+}
+
+# Makes the client that has the daemon run commands of sdfscli. Without it, or a C compiler, each runs in a JVM.
+build_client() {
+  local source="$project/scripts/sdfs-client.c" client="$project/sdfs-integration/target/sdfs-client"
+  command -v cc >/dev/null || return 0
+  [[ "$client" -nt "$source" ]] || cc -O2 -Wall -Wextra -o "$client" "$source"
+}
+
+# Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its
+# first thread may have ended long before.
+await_end() {
+  local line deadline=$((SECONDS + $2))
+  local -a threads
+  while { read -r line <"/proc/$1/stat"; } 2>/dev/null; do
+    threads=("/proc/$1/task"/*)
+    [[ "${line##*) }" != [ZX]* ]] || ((${#threads[@]} > 1)) || return 0
+    ((SECONDS < deadline)) || return 1
+    sleep 0.05
+  done
 }

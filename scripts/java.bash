@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Functions of the commands: which Java runs them, and with which options. Sourced, not run. Works in the built project and in
-# the folder of an installation, which scripts/release fills: bin (this), jars, native, estimate; and what an installation adds: java (a
-# link), and archives: commands and daemon, .jsa or .aot.
+# the folder of an installation, which scripts/release fills: bin (this), jars, native, estimate, sdfs-client; and what an installation adds:
+# java (a link), and archives: commands and daemon, .jsa or .aot.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
 export LC_ALL=C.UTF-8
@@ -97,6 +97,16 @@ await_end() {
 # Is there an archive of this name that is not older than the jars? With changed jars a JVM would print errors, and not use it.
 has_archive() {
   [[ -r "$home/$1" ]] && { [[ -d "$home/jars" ]] || [[ -z "$(find "$home" -maxdepth 2 -name '*.jar' -newer "$home/$1" -print -quit)" ]]; }
+}
+
+# Has the daemon of a volume run a command of sdfscli, if it is one that only asks the daemon, and exits: a JVM takes twenty times as long
+# to start. Returns if the daemon does not run it, or there is no client; nothing is written then. Arguments: those of sdfscli.
+run_by_daemon() {
+  local home classes status=0
+  find_home
+  [[ -x "$home/sdfs-client" && -z "${SDFS_COMMAND_JAVA_OPTS:-}" ]] || return 0
+  "$home/sdfs-client" "$@" || status=$?
+  ((status == 125)) || exit "$status"
 }
 
 # Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if

@@ -25,6 +25,9 @@ rehearse() (
   "$commands/mkfs.sdfs" --volume-name=rehearsal --volume-capacity=10GB --memory-budget=512MB --base-path="$stage/volume"
   SDFS_COMMAND_JAVA_OPTS="$learning=$home/commands.$kind.new" SDFS_JAVA_OPTS="$learning=$home/daemon.$kind.new" \
     "$commands/mount.sdfs" rehearsal "$stage/mnt"
+  # The daemon runs them, and so keeps the classes of commands.
+  "$commands/sdfscli" rehearsal
+  "$commands/sdfscli" rehearsal status
   daemon="$("$commands/sdfscli" rehearsal info --json | sed -n 's/^ *"pid" : \([0-9]*\).*/\1/p')"
   "$2" "$stage/mnt" "${@:3}"
   "$commands/sdfscli" rehearsal unmount

@@ -196,6 +196,7 @@ class ArchitectureTest {
             "cli.command",
             "cli.upstream",
             "cli.mounts",
+            "cli.removal",
             "cli.support",
             "cli.daemon",
             "cli");

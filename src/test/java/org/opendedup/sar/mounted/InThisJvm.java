@@ -131,7 +131,7 @@ final class InThisJvm {
                 LoggerContext logging = logTo(log);
                 try (console) {
                     return CommandRunner.run(
-                            new DaemonCommand(environment, new FuseMountService(), found -> daemon = found),
+                            new DaemonCommand(environment, new FuseMountService(), Map.of(), found -> daemon = found),
                             environment,
                             options.toArray(String[]::new));
                 } finally {

@@ -418,7 +418,7 @@ class MountCommandTest {
                         "bash",
                         "-c",
                         "echo; read",
-                        "org.opendedup.sar.sdfs.cli.daemon.DaemonCommand",
+                        "org.opendedup.sar.sdfs.cli.DaemonProgram",
                         "--",
                         VOLUME,
                         mountPoint.toString())))

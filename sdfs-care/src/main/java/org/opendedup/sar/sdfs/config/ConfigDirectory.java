@@ -16,10 +16,19 @@ public record ConfigDirectory(Path folder) {
 
     private static final String SUFFIX = "-volume-cfg.xml";
 
+    /** Follows the name of the file of a volume that is being removed, so that nothing else finds it. */
+    private static final String BEING_REMOVED = ".being-removed";
+
     /** Returns the path of a volume's file, which need not exist. */
     public Path fileOf(String volume) {
         var unused = VolumeOptions.NAME.parse(volume);
         return folder.resolve(volume + SUFFIX);
+    }
+
+    /** Returns the path of the file of a volume that {@code sdfscli VOLUME destroy} has begun to remove. */
+    public Path beingRemoved(String volume) {
+        Path file = fileOf(volume);
+        return file.resolveSibling(file.getFileName() + BEING_REMOVED);
     }
 
     /** Returns the names of the volumes that have a file here, sorted. Empty if the folder does not exist. */
@@ -55,7 +64,9 @@ public record ConfigDirectory(Path folder) {
         try {
             definition = VolumeFile.read(file);
         } catch (NoSuchFileException e) {
-            throw new NoSuchVolumeException(volume, folder, volumes());
+            throw Files.exists(beingRemoved(volume))
+                    ? new NoSuchVolumeException(volume)
+                    : new NoSuchVolumeException(volume, folder, volumes());
         }
         String name = definition.config().name();
         if (!name.equals(volume)) {

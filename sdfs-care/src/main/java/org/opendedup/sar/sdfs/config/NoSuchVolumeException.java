@@ -15,4 +15,9 @@ public final class NoSuchVolumeException extends IOException {
                         : "known: " + String.join(", ", known))
                 + " (the folder is set by SDFS_CONFIG_DIR)");
     }
+
+    /** Of a volume that is being removed. */
+    NoSuchVolumeException(String volume) {
+        super("the volume '" + volume + "' is being removed; to finish that: sdfscli " + volume + " destroy");
+    }
 }

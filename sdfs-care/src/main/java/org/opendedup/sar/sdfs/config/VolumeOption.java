@@ -23,7 +23,6 @@ public final class VolumeOption<T> {
     private String text = "";
     private @Nullable T least;
     private @Nullable T most;
-    private boolean required;
     private boolean absent;
     private boolean added;
     private @Nullable Object absentInReport;
@@ -107,11 +106,6 @@ public final class VolumeOption<T> {
     /** Returns the value that the plugin takes if it is not given, in words; empty if there is none. */
     public String defaultOfPlugin() {
         return defaultOfPlugin.isEmpty() ? defaultText() : defaultOfPlugin;
-    }
-
-    /** Returns whether mkfs.sdfs must be told. */
-    public boolean isRequired() {
-        return required;
     }
 
     /** Returns whether a volume may be without a value. */
@@ -235,11 +229,6 @@ public final class VolumeOption<T> {
     /** Names the command that changes it in a mounted volume, without {@code sdfscli VOLUME}. */
     VolumeOption<T> changedBy(String command) {
         changedBy = command;
-        return this;
-    }
-
-    VolumeOption<T> required() {
-        required = true;
         return this;
     }
 

@@ -39,12 +39,11 @@ public final class VolumeOptions {
 
     public static final VolumeOption<String> NAME = VOLUME.option(
                     "--volume-name", "volume/name", "name", OptionKind.NAME)
-            .required()
             .text("Letters, digits, '.', '_' and '-'.");
 
     public static final VolumeOption<Long> CAPACITY = VOLUME.option(
                     "--volume-capacity", "volume/capacity", "capacityBytes", SIZE)
-            .required()
+            .byDefaultAs("the size of the disk of the containers")
             // A smaller value is most likely a size without its unit.
             .from(1L << 20)
             .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");

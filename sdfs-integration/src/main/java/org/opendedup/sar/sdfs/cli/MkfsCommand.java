@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -35,6 +36,7 @@ import org.opendedup.sar.sdfs.config.OptionValues;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -42,6 +44,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code mkfs.sdfs}: makes a volume's folders and databases, then its XML file. */
@@ -51,10 +54,9 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         modelTransformer = OptionSpecs.class,
-        customSynopsis = "mkfs.sdfs --volume-name=NAME --volume-capacity=SIZE [OPTION...]%n"
-                + "       mkfs.sdfs --recover LOCATION...",
+        customSynopsis = "mkfs.sdfs NAME [FOLDER] [OPTION...]%n       mkfs.sdfs --recover LOCATION...",
         description = {
-            "Makes a deduplicating volume. Mount it with mount.sdfs.",
+            "Makes a deduplicating volume, and prints how to mount it.",
             "",
             "Sizes are digits and a unit (256KB, 10GB, 2TB). Units are binary: 1KB is 1024 bytes. A folder that an",
             "option names is made if it is missing; an existing folder must be empty. Options of OpenDedup's mkfs.sdfs",
@@ -65,8 +67,8 @@ import picocli.CommandLine.Spec;
             "Exit codes:  0 made, 1 failed, 64 wrong usage",
             "",
             "Example:",
-            "  mkfs.sdfs --volume-name=pool0 --volume-capacity=1TB --base-path=/srv/pool0 \\",
-            "            --chunk-store-hashdb-location=/ssd/pool0-hashdb",
+            "  mkfs.sdfs pool0 /srv/pool0",
+            "  mkfs.sdfs pool0 /srv/pool0 --volume-capacity=10TB --chunk-store-hashdb-location=/ssd/pool0-hashdb",
             "  mkfs.sdfs --recover /srv/pool0/chunkstore/chunks   # writes a lost volume file anew"
         })
 public final class MkfsCommand implements Callable<Integer>, Spellings {
@@ -79,6 +81,18 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
     @Spec
     @Nullable
     CommandSpec spec;
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "Name of the volume, as --volume-name.")
+    @Nullable
+    String name;
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "FOLDER",
+            description = "Where the volume lies, as --base-path.")
+    @Nullable
+    Path folder;
 
     @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")
     boolean verbose;
@@ -140,11 +154,11 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
     }
 
     private VolumeDefinition definition() throws IOException {
-        OptionValues given = OptionSpecs.given(Objects.requireNonNull(spec));
-        String name = given.get(VolumeOptions.NAME);
-        if (SdfsCli.isCommand(name)) {
+        OptionValues given = given();
+        String volume = given.get(VolumeOptions.NAME);
+        if (SdfsCli.isCommand(volume)) {
             throw new IllegalArgumentException(
-                    "'" + name + "' is a command of sdfscli and cannot name a volume; choose another name");
+                    "'" + volume + "' is a command of sdfscli and cannot name a volume; choose another name");
         }
         if (given.isSet(VolumeOptions.MEMORY_BUDGET)) {
             MachineMemory.check(given.get(VolumeOptions.MEMORY_BUDGET));
@@ -156,7 +170,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         }
         given.find(VolumeOptions.INDEX_PARAMETERS)
                 .ifPresent(parameters -> parameters.checkAgainst(given.get(VolumeOptions.INDEX)));
-        Path base = given.find(VolumeOptions.BASE_PATH).orElse(Path.of("/opt/sdfs/volumes", name));
+        Path base = given.find(VolumeOptions.BASE_PATH).orElse(Path.of("/opt/sdfs/volumes", volume));
         Path process = Path.of("/proc/self");
         OptionValues values = given.orElse(VolumeOptions.BASE_PATH, base)
                 .orElse(VolumeOptions.DATA_LOCATION, base.resolve("chunkstore/chunks"))
@@ -167,6 +181,9 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
                 .orElse(VolumeOptions.OWNER, (Integer) Files.getAttribute(process, "unix:uid"))
                 .orElse(VolumeOptions.GROUP, (Integer) Files.getAttribute(process, "unix:gid"))
                 .orElse(VolumeOptions.SAR_ENABLED, given.isSet(VolumeOptions.SSD_LOCATION));
+        if (!given.isSet(VolumeOptions.CAPACITY)) {
+            values = values.with(VolumeOptions.CAPACITY, MkfsReport.diskBytes(values.get(VolumeOptions.DATA_LOCATION)));
+        }
         var definition = new VolumeDefinition(TierOptions.divide(compressed(values))).withPlaces(MkfsCommand::absolute);
         if (!given.isSet(VolumeOptions.MEMORY_BUDGET)) {
             long least = MemoryPlan.leastBudget(served(definition));
@@ -176,6 +193,29 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         // Refuses a budget that is too small for the threads.
         MemoryPlan.of(served(definition));
         return definition;
+    }
+
+    /** Returns the values of the command line, by options and by the two words. */
+    private OptionValues given() {
+        OptionValues given = OptionSpecs.given(Objects.requireNonNull(spec));
+        if (name != null) {
+            given = withWord(given, VolumeOptions.NAME, name);
+        }
+        if (folder != null) {
+            given = withWord(given, VolumeOptions.BASE_PATH, folder.toString());
+        }
+        if (!given.isSet(VolumeOptions.NAME)) {
+            throw new IllegalArgumentException("name the volume: mkfs.sdfs NAME FOLDER");
+        }
+        return given;
+    }
+
+    private static OptionValues withWord(OptionValues given, VolumeOption<?> option, String word) {
+        if (given.isSet(option)) {
+            throw new IllegalArgumentException(
+                    "'" + word + "' and " + option.name() + " say the same: give one of them");
+        }
+        return given.withText(option, word);
     }
 
     /** Returns the configuration of a mount without options. */
@@ -197,6 +237,11 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         if (Files.exists(file)) {
             throw new CommandFailedException(
                     "the volume '" + definition.config().name() + "' exists already: " + file);
+        }
+        String name = definition.config().name();
+        if (Files.exists(environment.configDirectory().beingRemoved(name))) {
+            throw new CommandFailedException(
+                    "a volume '" + name + "' is being removed; finish that first: sdfscli " + name + " destroy");
         }
         VolumeConfig.Locations locations = definition.config().locations();
         var places = new ArrayList<Path>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
@@ -233,7 +278,13 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         }
     }
 
-    private void report(Path file, VolumeDefinition definition) {
+    /** Returns a mount point that its user may make: one of root, or in the user's home. */
+    private Path mountPoint(String volume) throws IOException {
+        String home = environment.variables().getOrDefault("HOME", "");
+        return CallingUser.isRoot() || home.isEmpty() ? Path.of("/mnt", volume) : Path.of(home, volume);
+    }
+
+    private void report(Path file, VolumeDefinition definition) throws IOException {
         DaemonMemory memory = DaemonMemory.of(served(definition));
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
@@ -242,7 +293,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             environment.out().println(Json.pretty(all));
             return;
         }
-        var report = new MkfsReport(file, definition);
+        var report =
+                new MkfsReport(file, definition, mountPoint(definition.config().name()));
         if (verbose) {
             environment.out().print(report.details(result, memory));
         }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
@@ -24,11 +25,18 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  *
  * @param file the volume file
  * @param definition the new volume
+ * @param mountPoint a folder to mount it on, which need not exist
  */
-record MkfsReport(Path file, VolumeDefinition definition) {
+record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
+    /** What mount(8) runs; scripts/install and the packages make it. */
+    private static final Path HELPER = Path.of("/sbin/mount.sdfs");
+
+    private static final long SMALL_DISK_BYTES = 100L << 30;
+    private static final Pattern PLAIN = Pattern.compile("[\\w/.,:@%+-]+");
+
     /**
-     * Returns what the maker of the volume needs to know now: six lines, one more for a fast tier, for a threshold that
-     * has no effect, and for a volume that mount(8) finds.
+     * Returns what the maker of the volume needs to know now. Ends with the lines to copy: the command that mounts it
+     * and, if mount(8) finds the volume, its line of fstab.
      */
     String summary() {
         VolumeConfig config = definition.config();
@@ -39,21 +47,36 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
                         + "%s%s"
-                        + "Mount it with: mount.sdfs %s MOUNTPOINT%n"
+                        + "Mount it now:%n"
+                        + "  mkdir -p %s && %s %s %s%n"
                         + "%s",
                 config.name(),
                 file,
                 ByteSize.exact(config.capacityBytes()),
                 config.maximumFullPercentage(),
-                beyondDisk(),
+                besideDisk(),
                 config.chunking().name(),
                 DefinitionReport.compression(config.compression()),
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
                 loss(definition.raw()),
                 threshold(),
+                word(mountPoint),
+                isFoundByMount() && Files.exists(HELPER) ? "mount -t sdfs" : "mount.sdfs",
                 config.name(),
-                file.startsWith(ConfigDirectory.DEFAULT) ? "At boot, by /etc/fstab: " + fstabLine() + "\n" : "");
+                word(mountPoint),
+                isFoundByMount() ? "Mount it at each boot, by this line of /etc/fstab:\n  " + fstabLine() + "\n" : "");
+    }
+
+    /** Returns whether mount(8) finds the volume: it passes no environment variables on to its helpers. */
+    private boolean isFoundByMount() {
+        return file.startsWith(ConfigDirectory.DEFAULT);
+    }
+
+    /** Returns a path as one word of a shell. */
+    private static String word(Path path) {
+        String text = path.toString();
+        return PLAIN.matcher(text).matches() ? text : "'" + text.replace("'", "'\\''") + "'";
     }
 
     /**
@@ -69,15 +92,30 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                         folders.stream().noneMatch(other -> !other.equals(folder) && folder.startsWith(other)))
                 .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
                 .collect(Collectors.joining());
-        return definition.config().name() + " MOUNTPOINT sdfs nofail" + waiting + " 0 0";
+        return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail" + waiting
+                + " 0 0";
     }
 
-    /** Returns how much the disk of the containers has, if that is less than the capacity. */
-    private String beyondDisk() {
+    /** Returns the size of the disk that a folder is or will be on, in bytes: whole GiB, of a small disk whole MiB. */
+    static long diskBytes(Path folder) throws IOException {
+        Path there = folder.toAbsolutePath().normalize();
+        while (Files.notExists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        long bytes = Files.getFileStore(there).getTotalSpace();
+        long unit = bytes < SMALL_DISK_BYTES ? 1 << 20 : 1 << 30;
+        return bytes - bytes % unit;
+    }
+
+    /** Returns what the capacity means beside the disk of the containers, if it is as large, or larger. */
+    private String besideDisk() {
         try {
-            long disk =
-                    Files.getFileStore(definition.config().locations().data()).getTotalSpace();
-            return definition.config().capacityBytes() <= disk ? "" : "; the disk has " + ByteSize.rounded(disk);
+            long disk = diskBytes(definition.config().locations().data());
+            long capacity = definition.config().capacityBytes();
+            if (capacity == disk) {
+                return "; as much as the disk, but of files before deduplication: --volume-capacity=SIZE allows more";
+            }
+            return capacity < disk ? "" : "; the disk has " + ByteSize.rounded(disk);
         } catch (IOException e) {
             return "";
         }

@@ -7,7 +7,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
@@ -48,7 +47,7 @@ public final class MountCommand extends MountProgram {
 
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
-        var command = new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start);
+        var command = new MountCommand(environment, new FuseMountService(), DaemonProgram.class, ProcessBuilder::start);
         System.exit(CommandRunner.run(command, environment, arguments));
     }
 

@@ -15,7 +15,6 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
-import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
@@ -69,7 +68,7 @@ public final class MountHelper extends MountProgram {
 
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
-        System.exit(run(environment, new FuseMountService(), DaemonCommand.class, arguments));
+        System.exit(run(environment, new FuseMountService(), DaemonProgram.class, arguments));
     }
 
     /** Runs the helper; mount(8) exits with the code that this returns. */

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -19,6 +20,7 @@ import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.cli.report.StatusText;
 import org.opendedup.sar.sdfs.cli.upstream.CliSpellings;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import picocli.CommandLine.Command;
@@ -37,7 +39,8 @@ import picocli.CommandLine.ScopeType;
             "       sdfscli --list [--json]",
             "       sdfscli estimate PATH..."
         },
-        description = "Shows and administers volumes. Without a command: whether the volume is well.",
+        description =
+                "Shows and administers volumes. Without a command: whether the volume is well, and what to do next.",
         commandListHeading = "%nCommands:%n",
         subcommands = {
             StatusCommand.class,
@@ -62,7 +65,8 @@ import picocli.CommandLine.ScopeType;
             WatchCommand.class,
             AuditCommand.class,
             SupportBundleCommand.class,
-            UnmountCommand.class
+            UnmountCommand.class,
+            DestroyCommand.class
         },
         footer = {
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
@@ -87,12 +91,17 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
 
     /** Returns whether a word is one of the commands: a volume with that name would be ambiguous. */
     static boolean isCommand(String word) {
+        return word.equals(ESTIMATE) || command(word).isPresent();
+    }
+
+    /** Returns the class of a command. */
+    static Optional<Class<?>> command(String word) {
         Command annotation = Objects.requireNonNull(SdfsCli.class.getAnnotation(Command.class));
-        return word.equals(ESTIMATE)
-                || Arrays.stream(annotation.subcommands())
-                        .anyMatch(type -> Objects.requireNonNull(type.getAnnotation(Command.class))
-                                .name()
-                                .equals(word));
+        return Arrays.<Class<?>>stream(annotation.subcommands())
+                .filter(type -> Objects.requireNonNull(type.getAnnotation(Command.class))
+                        .name()
+                        .equals(word))
+                .findFirst();
     }
 
     public SdfsCli(Environment environment) {
@@ -128,7 +137,7 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
             throw usage("--list names all volumes: leave out '" + volume + "', or --list");
         }
         if (volume != null) {
-            return StatusCommand.show(this, json);
+            return StatusCommand.show(this, StatusText::brief);
         }
         if (!list) {
             throw usage("name a volume, a volume and a command, or --list");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
@@ -14,16 +15,15 @@ import org.opendedup.sar.sdfs.cli.report.StatusText;
 import org.opendedup.sar.sdfs.health.Health;
 import picocli.CommandLine.Command;
 
-/** {@code sdfscli VOLUME status}, and {@code sdfscli VOLUME}: whether a volume is well, and what to do if not. */
+/** {@code sdfscli VOLUME status}, and shorter {@code sdfscli VOLUME}: whether a volume is well, what to do if not. */
 @Command(
         name = "status",
         description = {
             "Shows whether a volume is well, what is wrong and what to do.",
             "",
             "Also shows space and garbage, the last collection, the SSD, the index, and errors since it was mounted.",
-            "sdfscli VOLUME without a command does the same."
+            "sdfscli VOLUME without a command is shorter: health, where it is mounted, space, what to do next."
         },
-        customSynopsis = "sdfscli VOLUME [status] [--json]",
         footer = {
             "Exit codes:  0 well",
             "             1 degraded: it works with a restriction; or it is being opened or closed",
@@ -33,23 +33,26 @@ import picocli.CommandLine.Command;
 final class StatusCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException {
-        VolumeClient cli = cli();
-        return show(cli, cli.json);
+        return show(cli(), StatusText::of);
     }
 
-    /** Shows the status of the volume that the command line names; returns the exit code. */
-    static int show(VolumeClient cli, boolean json) throws IOException {
+    /**
+     * Shows the status of the volume that the command line names; returns the exit code.
+     *
+     * @param text formats the status of a mounted volume for people
+     */
+    static int show(VolumeClient cli, Function<StatusReport, String> text) throws IOException {
         Map<String, Object> report = cli.ask(VolumeCommands.STATUS).orElse(null);
         if (report == null) {
             report = unmounted(cli);
         }
         String health = String.valueOf(report.get("health"));
-        if (json) {
+        if (cli.json) {
             cli.environment().out().println(Json.pretty(report));
         } else if (health.equals(StatusReport.UNKNOWN)) {
             cli.environment().out().print(stateOnly(cli, report));
         } else {
-            cli.environment().out().print(StatusText.of(Json.record(report, StatusReport.class)));
+            cli.environment().out().print(text.apply(Json.record(report, StatusReport.class)));
         }
         for (Health each : Health.values()) {
             if (each.toString().equals(health)) {

@@ -34,9 +34,11 @@ final class UnmountCommand extends VolumeCommand {
         Map<String, Object> state = answer.orElse(before);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
         long daemon = Json.number(state, "pid");
-        // A daemon within this process ends before it does.
+        // The lock may be that of the next daemon already. A daemon within this process ends before it does.
         boolean isOther = daemon != ProcessHandle.current().pid();
-        while (LockFile.isHeld(cli.runFiles().lock()) || isOther && DaemonProcess.isAlive(daemon)) {
+        while (isOther
+                ? DaemonProcess.isAlive(daemon)
+                : LockFile.isHeld(cli.runFiles().lock())) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailedException("unmounted, but process " + state.get("pid") + " is still closing the "
                         + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");
@@ -44,7 +46,7 @@ final class UnmountCommand extends VolumeCommand {
             Thread.sleep(POLL_MILLIS);
         }
         if (answer.isEmpty()) {
-            Optional<LastEnd.Found> badEnd = new LastEnd(cli.runFiles().lastEnd()).found();
+            Optional<LastEnd.Found> badEnd = new LastEnd(cli.runFiles().lastEnd()).foundOf(daemon);
             if (badEnd.isPresent()) {
                 throw new CommandFailedException("the daemon ended before it reported how the volume was closed: "
                         + badEnd.get().text() + "; see " + cli.runFiles().log());

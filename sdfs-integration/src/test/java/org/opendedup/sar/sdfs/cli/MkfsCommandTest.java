@@ -63,7 +63,7 @@ class MkfsCommandTest {
     }
 
     @Test
-    void saysInSixLinesWhatAUserNeeds() throws IOException {
+    void saysInSevenLinesWhatAUserNeeds() throws IOException {
         Path index = folder.resolve("index");
         Path ssd = folder.resolve("ssd");
         assertEquals(
@@ -76,7 +76,7 @@ class MkfsCommandTest {
                         "--sar-ssd-location=" + ssd,
                         "--sar-ssd-capacity=2GB",
                         "--memory-budget=300MB"));
-        assertEquals(6, output.out().lines().count(), output.out());
+        assertEquals(7, output.out().lines().count(), output.out());
         for (String told : List.of(
                 "pool0-volume-cfg.xml",
                 "10GB",
@@ -85,8 +85,28 @@ class MkfsCommandTest {
                 index.toString(),
                 ssd.toString(),
                 "300MB",
-                "mount.sdfs pool0 MOUNTPOINT")) {
+                "pool0 /mnt/pool0")) {
             assertTrue(output.out().contains(told), output.out());
+        }
+        assertTrue(output.out().endsWith("  mkdir -p /mnt/pool0 && mount.sdfs pool0 /mnt/pool0\n"), output.out());
+    }
+
+    @Test
+    void takesNameAndFolderAsWordsAndTheCapacityOfTheDisk() throws IOException {
+        assertEquals(ExitCode.OK, mkfs("pool0", base.toString()), output.err());
+        VolumeConfig config = read().config();
+        assertEquals(base, read().basePath());
+        assertEquals(base.resolve("chunkstore/chunks"), config.locations().data());
+        assertEquals(MkfsReport.diskBytes(folder), config.capacityBytes());
+        assertTrue(output.out().contains("as much as the disk"), output.out());
+        output = new CommandOutput(folder.resolve("etc2"));
+        assertEquals(ExitCode.OK, mkfs("pool0", "--base-path=" + folder.resolve("other"), "--volume-capacity=1MB"));
+        assertFalse(output.out().contains("the disk"), "the control: " + output.out());
+        // Not exactly one name, not two folders.
+        for (String wrong : List.of("", "pool0 --volume-name=pool0", "pool0 /a --base-path=/a", "pool0 /a /b", "a/b")) {
+            output = new CommandOutput(folder.resolve("etc3"));
+            assertEquals(
+                    ExitCode.USAGE, mkfs(wrong.isEmpty() ? new String[0] : wrong.split(" ")), wrong + output.out());
         }
     }
 
@@ -108,11 +128,14 @@ class MkfsCommandTest {
         VolumeDefinition plain = Definitions.withSsd("pool0", Path.of("/srv/my pool"));
         VolumeDefinition definition = plain.withSar(
                 new SarSettings(Path.of("/ssd/copies"), plain.sar().hot()));
-        String found = new MkfsReport(ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml"), definition).summary();
-        String line = "pool0 MOUNTPOINT sdfs nofail,x-systemd.requires-mounts-for=/srv/my\\040pool"
+        Path mountPoint = Path.of("/mnt/it's here");
+        Path file = ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml");
+        String found = new MkfsReport(file, definition, mountPoint).summary();
+        String line = "  pool0 /mnt/it's\\040here sdfs nofail,x-systemd.requires-mounts-for=/srv/my\\040pool"
                 + ",x-systemd.requires-mounts-for=/ssd/copies 0 0";
-        assertTrue(found.endsWith("At boot, by /etc/fstab: " + line + "\n"), found);
-        String elsewhere = new MkfsReport(base.resolve("pool0-volume-cfg.xml"), definition).summary();
+        assertTrue(found.endsWith("by this line of /etc/fstab:\n" + line + "\n"), found);
+        assertTrue(found.contains("\n  mkdir -p '/mnt/it'\\''s here' && mount"), found);
+        String elsewhere = new MkfsReport(base.resolve("pool0-volume-cfg.xml"), definition, mountPoint).summary();
         assertFalse(elsewhere.contains("fstab"), "mount(8) does not find it: " + elsewhere);
     }
 
@@ -232,7 +255,7 @@ class MkfsCommandTest {
         assertEquals(raw, made.get(0).raw());
         assertTrue(output.out().contains("written to them in the last 60 seconds of use"), output.out());
         assertTrue(output.out().contains("256MB of copies and 768 MiB of raw files"), output.out());
-        assertEquals(7, output.out().lines().count(), output.out());
+        assertEquals(8, output.out().lines().count(), output.out());
     }
 
     @Test
@@ -331,8 +354,7 @@ class MkfsCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--volume-capacity=1GB | Missing required option: '--volume-name=NAME'",
-                "--volume-name=pool0 | Missing required option: '--volume-capacity=SIZE'",
+                "--volume-capacity=1GB | name the volume: mkfs.sdfs NAME FOLDER",
                 "--volume-name=a/b --volume-capacity=1GB | no volume name",
                 "--volume-name=pool0 --volume-capacity=lots | 'lots' is not a size",
                 "--volume-name=sar --volume-capacity=1GB | is a command of sdfscli",

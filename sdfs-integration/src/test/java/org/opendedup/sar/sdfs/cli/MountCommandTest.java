@@ -8,20 +8,26 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.FakeDaemon;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -69,6 +75,44 @@ class MountCommandTest {
         daemon.onExit().get();
         String log = Files.readString(files().log());
         assertTrue(log.contains("volume pool0 closed"), log);
+    }
+
+    /** A daemon that was unmounted and does not yet know it, or closes the volume. */
+    @Test
+    void waitsForTheOldDaemonAndSaysSo() throws Exception {
+        Files.createDirectories(files().runFolder());
+        var state = Map.of("state", "detached", "pid", 4711, "mountPoint", "/mnt");
+        var mount = new FutureTask<>(() -> mount("pool0", mountPoint.toString()));
+        try (LockFile old = LockFile.tryAcquire(files().lock()).orElseThrow();
+                ControlServer control = ControlServer.start(
+                        files().socket(),
+                        Map.of(
+                                VolumeCommands.PING, (arguments, caller) -> state,
+                                VolumeCommands.INFO, (arguments, caller) -> Map.of("users", List.of())),
+                        command -> "not known")) {
+            new Thread(mount, "mount").start();
+            TestWait.until(() -> output.err().contains("waiting: process 4711 still closes the volume 'pool0'"));
+            assertFalse(mount.isDone());
+        }
+        assertEquals(ExitCode.OK, mount.get(), output.err());
+        assertEquals(0, cli("pool0", "unmount"), output.err());
+    }
+
+    /** The control of the above, and after {@code umount -l}. */
+    @Test
+    void doesNotWaitForProgramsThatUseADetachedMount() throws Exception {
+        Files.createDirectories(files().runFolder());
+        try (LockFile old = LockFile.tryAcquire(files().lock()).orElseThrow();
+                ControlServer control = ControlServer.start(
+                        files().socket(),
+                        Map.of(
+                                VolumeCommands.PING, (arguments, caller) -> Map.of("state", "detached", "pid", 4711),
+                                VolumeCommands.INFO, (arguments, caller) -> Map.of("users", List.of("5 (cat)"))),
+                        command -> "not known")) {
+            assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
+            assertTrue(output.err().contains("in use still, after umount -l"), output.err());
+            assertTrue(output.err().contains("by process 5 (cat)"), output.err());
+        }
     }
 
     /** As mount.sdfs -f starts it. */

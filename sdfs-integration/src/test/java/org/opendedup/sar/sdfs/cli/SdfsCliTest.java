@@ -161,12 +161,14 @@ class SdfsCliTest {
 
     /** A daemon may end while it answers. The record that it removes last tells how it closed the volume. */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aDaemonThatEndsWithoutAnAnswerHasClosedTheVolumeIfItSaidSo(boolean inOrder) throws Exception {
+    @ValueSource(strings = {"closed", "of the next daemon", "not closed"})
+    void aDaemonThatEndsWithoutAnAnswerHasClosedTheVolumeIfItSaidSo(String record) throws Exception {
+        boolean inOrder = !record.equals("not closed");
         RunFiles files = output.environment().runFiles(new ConfigDirectory(folder).read("pool0"));
         try (ServerSocketChannel daemon = listen(8)) {
-            if (!inOrder) {
-                Files.writeString(files.lastEnd(), "{\"pid\": 4711, \"at\": \"2026-01-01T00:00:00Z\"}");
+            if (!record.equals("closed")) {
+                long pid = ProcessHandle.current().pid() + (inOrder ? 1 : 0);
+                Files.writeString(files.lastEnd(), "{\"pid\": " + pid + ", \"at\": \"2026-01-01T00:00:00Z\"}");
             }
             Thread answering = new Thread(() -> answerPings(daemon));
             answering.start();

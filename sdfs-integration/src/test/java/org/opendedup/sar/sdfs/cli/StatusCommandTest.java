@@ -38,13 +38,27 @@ class StatusCommandTest {
     @Test
     void aVolumeThatIsWellIsOneScreenAndExitStatus0() throws Exception {
         try (var daemon = new RunningDaemon(folder, service)) {
-            assertEquals(0, daemon.cli(), daemon.err());
+            assertEquals(0, daemon.cli("status"), daemon.err());
             assertTrue(daemon.out().startsWith("pool0: well\n"), daemon.out());
             assertTrue(daemon.out().lines().count() <= 24, daemon.out());
             assertTrue(daemon.out().lines().allMatch(line -> line.length() <= 100 || line.contains("/")), daemon.out());
-            String alone = daemon.out().replaceFirst(" for \\d+ s,", "");
-            assertEquals(0, daemon.cli("status"));
-            assertEquals(alone, daemon.out().replaceFirst(" for \\d+ s,", ""), "without a command, the same");
+        }
+    }
+
+    @Test
+    void withoutACommandItIsShortAndSaysWhatToDoNext() throws Exception {
+        try (var daemon = new RunningDaemon(folder, service)) {
+            assertEquals(0, daemon.cli(), daemon.err());
+            assertTrue(
+                    daemon.out()
+                            .matches("pool0: well\n" + "  mounted    on " + daemon.mountPoint() + " for .*\n"
+                                    + "  space      files of .* are stored in 1000 B; .* more can be written\n"
+                                    + "  next       sdfscli pool0 status says more, .*\n"),
+                    daemon.out());
+            service.condition = damaged(service.condition);
+            assertEquals(2, daemon.cli());
+            daemon.shows("pool0: damaged\n", "  DAMAGED    5 chunks", "    to do    ", "  sdfscli pool0 damaged");
+            assertTrue(daemon.out().lines().count() <= 10, daemon.out());
         }
     }
 

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,15 @@ public final class ControlArguments {
         throw wrong(name, value, "a text");
     }
 
+    /** @throws IOException if the argument is missing or not a list of texts */
+    public List<String> texts(String name) throws IOException {
+        if (!(left.get(name) instanceof List<?> values) || !values.stream().allMatch(String.class::isInstance)) {
+            throw wrong(name, left.get(name), "a list of texts");
+        }
+        left.remove(name);
+        return values.stream().map(String.class::cast).toList();
+    }
+
     /** Returns a whole number, or {@code otherwise} if the argument is missing. */
     public long number(String name, long otherwise) throws IOException {
         Object value = left.remove(name);
@@ -64,7 +74,7 @@ public final class ControlArguments {
         }
     }
 
-    private static IOException wrong(String name, Object value, String allowed) {
+    private static IOException wrong(String name, @Nullable Object value, String allowed) {
         return new IOException("the argument '" + name + "' is '" + value + "', not " + allowed);
     }
 }

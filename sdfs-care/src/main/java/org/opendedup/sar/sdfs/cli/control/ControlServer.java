@@ -25,6 +25,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.audit.Actor;
@@ -77,9 +78,28 @@ public final class ControlServer implements Closeable {
         String of(String command);
     }
 
-    /** The client that sent a command, for handlers that must know when it ends. */
+    /** The client that sent a command, for handlers that must know who it is, or when it ends. */
     public static final class Caller {
+        private final @Nullable SocketChannel connection;
         private @Nullable Runnable gone;
+
+        /** Makes a caller that has no connection. */
+        Caller() {
+            connection = null;
+        }
+
+        private Caller(SocketChannel connection) {
+            this.connection = connection;
+        }
+
+        /** Returns whether the client runs as the user of this process: SO_PEERCRED of unix(7). */
+        public boolean isOwnUser() throws IOException {
+            return connection != null
+                    && connection
+                            .getOption(ExtendedSocketOptions.SO_PEERCRED)
+                            .user()
+                            .equals(Files.getOwner(Path.of("/proc/self")));
+        }
 
         /** Keeps the connection open after the reply, and runs the action when the client closes its end. */
         void whenGone(Runnable action) {
@@ -253,7 +273,7 @@ public final class ControlServer implements Closeable {
     private void serve(SocketChannel accepted) {
         try (accepted;
                 var connection = new MessageChannel(accepted, timeout)) {
-            serve(connection, accepted);
+            serve(connection, new Caller(accepted), accepted);
         } catch (ClosedChannelException | ClosedSelectorException e) {
             LOG.debug("control connection closed", e);
         } catch (IOException e) {
@@ -263,8 +283,7 @@ public final class ControlServer implements Closeable {
         }
     }
 
-    private void serve(MessageChannel connection, SocketChannel client) throws IOException {
-        var caller = new Caller();
+    private void serve(MessageChannel connection, Caller caller, SocketChannel client) throws IOException {
         try {
             Map<String, Object> request = connection.receive(MessageChannel.REQUEST_BYTES_MAX);
             // Before the answer: the client may end as soon as it has that.

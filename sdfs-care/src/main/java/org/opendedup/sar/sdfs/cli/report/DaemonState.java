@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param permissionsTakenAway number of files and folders that were open to other users when the process began
  * @param lastEnd how the volume's last process ended, as text; null if it closed the volume in order
  * @param stopped why the volume accepts no changes, as text; null while it accepts them
- * @param users processes that use a mount which was detached from its mount point
+ * @param users processes that use a mount which was detached from its mount point; null also where the answer must not
+ *     wait for a look at all processes
  * @param jmxName the volume's name in JMX, if it has another
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

@@ -7,7 +7,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.wear.WearFigures;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
-/** Formats {@link StatusReport} for people: one screen, lines of at most about 100 characters. */
+/** Formats {@link StatusReport} for people: some lines or one screen, lines of at most about 100 characters. */
 public final class StatusText {
     private static final int WIDTH = 100;
     private static final String INDENT = " ".repeat(13);
@@ -16,6 +16,11 @@ public final class StatusText {
 
     /** Findings shown in full; the screen has room for this many. */
     private static final int MAX_FINDINGS = 4;
+
+    /** Garbage that is worth a collection: more than these bytes, and than this part of what is stored. */
+    private static final long GARBAGE_BYTES = 1L << 30;
+
+    private static final int GARBAGE_PART = 10;
 
     private final StatusReport report;
     private final StringBuilder text = new StringBuilder();
@@ -30,13 +35,53 @@ public final class StatusText {
         return printed.text.toString();
     }
 
-    private void print() {
+    /** Formats what someone wants to know who asks for nothing particular: health, place, space, what to do next. */
+    public static String brief(StatusReport report) {
+        var printed = new StatusText(report);
+        printed.head();
+        printed.line("space", printed.use());
+        printed.line("next", printed.next());
+        return printed.text.toString();
+    }
+
+    private void head() {
         text.append(report.name()).append(": ").append(report.health()).append('\n');
         line("mounted", mounted());
         if (report.daemon().lastEnd() != null) {
             line("last end", report.daemon().lastEnd());
         }
         findings();
+    }
+
+    /** Returns what files take, and how much more may be written. */
+    private String use() {
+        StatusReport.Space space = report.space();
+        Long capacityBytes = space.capacityBytes();
+        Long freeBytes = space.freeBytes();
+        Long availableBytes = space.availableBytes();
+        if (capacityBytes == null || freeBytes == null || availableBytes == null) {
+            return space(space);
+        }
+        return "files of " + ByteSize.rounded(capacityBytes - freeBytes) + " are stored in "
+                + ByteSize.rounded(space.storedBytes()) + "; " + ByteSize.rounded(availableBytes)
+                + " more can be written";
+    }
+
+    private String next() {
+        StatusReport.Space space = report.space();
+        String name = report.name();
+        boolean isLarge = space.reclaimableBytes() > Math.max(GARBAGE_BYTES, space.storedBytes() / GARBAGE_PART);
+        String first = isLarge
+                ? "sdfscli " + name + " gc --wait returns " + ByteSize.rounded(space.reclaimableBytes())
+                        + " of deleted files; "
+                : space.storedBytes() == 0 && report.daemon().mountPoint() != null
+                        ? "copy files to " + report.daemon().mountPoint() + "; "
+                        : "";
+        return first + "sdfscli " + name + " status says more, sdfscli --help what else there is";
+    }
+
+    private void print() {
+        head();
         line("space", space(report.space()));
         for (DeviceCondition device : report.devices()) {
             line(

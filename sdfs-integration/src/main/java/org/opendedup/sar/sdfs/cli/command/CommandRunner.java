@@ -32,7 +32,13 @@ public final class CommandRunner {
     private CommandRunner() {}
 
     public static int run(Object command, Environment environment, String... arguments) {
-        CommandLine commandLine = withHelp(command)
+        return run(withHelp(command), environment, arguments);
+    }
+
+    /** As the other one; with a model that {@link #withHelp} made. */
+    public static int run(CommandLine commandLine, Environment environment, String... arguments) {
+        Object command = commandLine.getCommand();
+        commandLine
                 .setOut(environment.out())
                 .setErr(environment.err())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -1,6 +1,9 @@
 package org.opendedup.sar.sdfs.cli.command;
 
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.opendedup.sar.common.Terminal;
@@ -17,8 +20,10 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param out stream for the output that was asked for
  * @param err stream for errors and progress
  * @param isTerminal whether {@code err} is shown on a terminal as it is written
+ * @param in what the user types
  */
-public record Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal) {
+public record Environment(
+        Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal, Reader in) {
     private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
@@ -27,13 +32,19 @@ public record Environment(Map<String, String> variables, PrintWriter out, PrintW
         this(variables, out, err, false);
     }
 
+    /** Makes an environment where nobody types. */
+    public Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal) {
+        this(variables, out, err, isTerminal, Reader.nullReader());
+    }
+
     /** Returns the streams and variables of this process. */
     public static Environment ofProcess() {
         return new Environment(
                 System.getenv(),
                 PrintableWriter.to(StandardOutput.stream()),
                 PrintableWriter.to(System.err),
-                Terminal.showsMessages());
+                Terminal.showsMessages(),
+                new InputStreamReader(System.in, StandardCharsets.UTF_8));
     }
 
     public ConfigDirectory configDirectory() {

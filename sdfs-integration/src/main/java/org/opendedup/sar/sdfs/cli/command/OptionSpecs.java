@@ -62,8 +62,7 @@ public final class OptionSpecs implements IModelTransformer {
         String name = pluginName(option);
         String words = option.defaultOfPlugin();
         String end = words.isEmpty() ? "" : " Default: " + words + ".";
-        var spec = OptionSpec.builder(spec(name, option, option.text() + end, option::parse))
-                .required(false);
+        var spec = OptionSpec.builder(spec(name, option, option.text() + end, option::parse));
         String shorter = SHORTER.get(name);
         return (shorter == null ? spec : spec.names(shorter, name)).build();
     }
@@ -104,7 +103,6 @@ public final class OptionSpecs implements IModelTransformer {
                 : spec.type(String.class)
                         .arity("1")
                         .paramLabel(option.label())
-                        .required(option.isRequired())
                         .converters(value -> checked(parser, value))
                         .build();
     }

@@ -3,14 +3,14 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.slf4j.Logger;
@@ -33,6 +33,7 @@ public final class DaemonCommand implements Callable<Integer> {
 
     private final Environment environment;
     private final MountService service;
+    private final Map<String, Handler> commands;
     private final Consumer<VolumeDaemon> ender;
     /** Gets the lock file of the volume's metadata when it is not at its path any more. */
     private final Consumer<Path> lockGone;
@@ -40,11 +41,16 @@ public final class DaemonCommand implements Callable<Integer> {
     @Mixin
     MountArguments arguments = new MountArguments();
 
-    /** Makes the command of a process: it ends in order after SIGTERM and SIGINT. */
-    public DaemonCommand(Environment environment, MountService service) {
+    /**
+     * Makes the command of a process: it ends in order after SIGTERM and SIGINT.
+     *
+     * @param commands as of {@link VolumeDaemon}
+     */
+    public DaemonCommand(Environment environment, MountService service, Map<String, Handler> commands) {
         this(
                 environment,
                 service,
+                commands,
                 daemon -> Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop")),
                 LockWatch::halt);
     }
@@ -54,24 +60,25 @@ public final class DaemonCommand implements Callable<Integer> {
      *
      * @param ender gets the daemon before it serves the volume, to end it later
      */
-    public DaemonCommand(Environment environment, MountService service, Consumer<VolumeDaemon> ender) {
-        this(environment, service, ender, lock -> {});
+    public DaemonCommand(
+            Environment environment,
+            MountService service,
+            Map<String, Handler> commands,
+            Consumer<VolumeDaemon> ender) {
+        this(environment, service, commands, ender, lock -> {});
     }
 
     private DaemonCommand(
-            Environment environment, MountService service, Consumer<VolumeDaemon> ender, Consumer<Path> lockGone) {
+            Environment environment,
+            MountService service,
+            Map<String, Handler> commands,
+            Consumer<VolumeDaemon> ender,
+            Consumer<Path> lockGone) {
         this.environment = environment;
         this.service = service;
+        this.commands = commands;
         this.ender = ender;
         this.lockGone = lockGone;
-    }
-
-    /** Runs the daemon. */
-    public static void main(String[] arguments) {
-        Libc.makeForOwnerOnly();
-        Environment environment = Environment.ofProcess();
-        var command = new DaemonCommand(environment, new FuseMountService());
-        System.exit(CommandRunner.run(command, environment, arguments));
     }
 
     @Override
@@ -83,7 +90,8 @@ public final class DaemonCommand implements Callable<Integer> {
                 arguments.absoluteMountPoint(),
                 arguments.mountOptions(service),
                 service,
-                ServiceManager.in(environment.variables()));
+                ServiceManager.in(environment.variables()),
+                commands);
         ender.accept(daemon);
         Path lock = KeyValueStores.lockOf(definition.config().locations().metadata());
         try (LockWatch watch = LockWatch.start(lock, lockGone)) {

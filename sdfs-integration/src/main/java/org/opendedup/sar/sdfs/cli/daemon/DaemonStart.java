@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.PrivateFolder;
@@ -18,6 +19,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -30,13 +32,19 @@ public final class DaemonStart {
     /** Time limit for an old daemon that is just closing the volume. */
     private static final long CLOSE_SECONDS_MAX = 120;
 
-    /** Time limit for programs that still use a mount that was detached. */
-    private static final long DETACHED_SECONDS_MAX = 3;
+    /** Time for which programs use a detached mount before it counts as in use: one that is ending has some briefly. */
+    private static final long USED_SECONDS = 3;
+
+    /** Time after which a message says what is waited for. */
+    private static final long SILENT_SECONDS = 2;
 
     /** Time limit for ending a daemon whose start was interrupted. */
     private static final long GIVE_UP_SECONDS_MAX = 30;
 
     private static final long POLL_MILLIS = 20;
+
+    /** Time after which it is asked who uses a detached mount, and from one such look at all processes to the next. */
+    private static final long LOOK_SECONDS = 1;
 
     /** Of the daemon, from -1000 (never ended) to 1000; see oom_score_adj in proc(5). */
     private static final int OOM_SCORE = -900;
@@ -154,44 +162,71 @@ public final class DaemonStart {
         return daemon.waitFor();
     }
 
-    /** Refuses a second mount. Waits for a daemon that has unmounted: umount returns before the volume is closed. */
+    /**
+     * Refuses a second mount. Waits for a daemon that has unmounted: umount returns before the volume is closed, and a
+     * busy daemon notices late that it was unmounted.
+     */
     private void awaitUnserved() throws IOException, InterruptedException, CommandFailedException {
-        long start = System.nanoTime();
+        long began = System.nanoTime();
+        long unusedAt = began;
+        boolean isSaid = false;
         while (LockFile.isHeld(files.lock())) {
-            Map<String, Object> state =
-                    ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
-            if (System.nanoTime() - start >= TimeUnit.SECONDS.toNanos(patienceSeconds(state))) {
+            Map<String, Object> state = ControlSocket.ping(files.socket()).orElse(Map.of());
+            Object phase = state.getOrDefault("state", "");
+            if (phase.equals(VolumeDaemon.Phase.OPENING.text()) || phase.equals(VolumeDaemon.Phase.MOUNTED.text())) {
                 throw new CommandFailedException(servedAlready(state));
             }
-            Thread.sleep(POLL_MILLIS);
+            boolean looks = phase.equals(VolumeDaemon.DETACHED) && hasPassed(LOOK_SECONDS, began);
+            List<?> users = looks ? users() : List.of();
+            unusedAt = users.isEmpty() ? System.nanoTime() : unusedAt;
+            if (hasPassed(USED_SECONDS, unusedAt)) {
+                throw new CommandFailedException(usedStill(state, users));
+            } else if (hasPassed(CLOSE_SECONDS_MAX, began)) {
+                throw new CommandFailedException(closing(state) + " after " + CLOSE_SECONDS_MAX + " s; see "
+                        + files.log() + ", and try again when it has ended");
+            } else if (!isSaid && hasPassed(SILENT_SECONDS, began)) {
+                environment.err().println("mount.sdfs: waiting: " + closing(state));
+                isSaid = true;
+            }
+            Thread.sleep(looks ? TimeUnit.SECONDS.toMillis(LOOK_SECONDS) : POLL_MILLIS);
         }
     }
 
-    /** A busy daemon notices late that it was unmounted. With users, it was unmounted by {@code umount -l}. */
-    private static long patienceSeconds(Map<String, Object> answer) {
-        String state = String.valueOf(answer.get("state"));
-        if (state.equals(VolumeDaemon.Phase.OPENING.text()) || state.equals(VolumeDaemon.Phase.MOUNTED.text())) {
-            return 0;
+    private static boolean hasPassed(long seconds, long sinceNanos) {
+        return System.nanoTime() - sinceNanos >= TimeUnit.SECONDS.toNanos(seconds);
+    }
+
+    /** Asks who uses a mount that was detached; empty if nobody does, or there is no answer any more. */
+    private List<?> users() {
+        try {
+            return ControlSocket.ask(files.socket(), VolumeCommands.INFO)
+                                    .map(info -> info.get("users"))
+                                    .orElse(null)
+                            instanceof List<?> users
+                    ? users
+                    : List.of();
+        } catch (IOException e) {
+            return List.of();
         }
-        return answer.get("users") instanceof List<?> users && !users.isEmpty()
-                ? DETACHED_SECONDS_MAX
-                : CLOSE_SECONDS_MAX;
     }
 
     private String servedAlready(Map<String, Object> state) {
-        String volume = "the volume '" + arguments.volume + "' ";
-        if (VolumeDaemon.DETACHED.equals(state.get("state"))) {
-            return volume + "was unmounted from " + state.get("mountPoint")
-                    + ", and is in use still, after umount -l or in another mount namespace, by "
-                    + state.get("users") + "; it can be mounted when that ends, or when its process "
-                    + state.get("pid")
-                    + " is ended";
-        }
-        return volume + "is " + state.get("state")
-                + (state.containsKey("pid")
-                        ? ", on " + state.get("mountPoint") + ", by process " + state.get("pid")
-                        : ", by another process")
-                + "; it cannot be mounted twice";
+        return "the volume '" + arguments.volume + "' is " + state.get("state") + ", on " + state.get("mountPoint")
+                + ", by process " + state.get("pid") + "; it cannot be mounted twice";
+    }
+
+    private String usedStill(Map<String, Object> state, List<?> users) {
+        return "the volume '" + arguments.volume + "' was unmounted from " + state.get("mountPoint")
+                + ", and is in use still, after umount -l or in another mount namespace, by process "
+                + users.stream().map(String::valueOf).collect(Collectors.joining(", "))
+                + "; it can be mounted when that ends, or when its process " + state.get("pid") + " is ended";
+    }
+
+    /** Says what the process does that serves the volume, as far as it answers. */
+    private String closing(Map<String, Object> state) {
+        Object pid = state.get("pid");
+        return (pid == null ? "another process" : "process " + pid) + " still closes the volume '" + arguments.volume
+                + "'";
     }
 
     private Process start(boolean foreground) throws IOException {

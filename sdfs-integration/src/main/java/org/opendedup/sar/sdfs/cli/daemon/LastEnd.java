@@ -11,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
 public record LastEnd(Path file) {
     private static final Logger LOG = LoggerFactory.getLogger(LastEnd.class);
 
+    /** In the record of a daemon that has begun: its process. */
+    private static final String PID = "pid";
+
     /**
      * What the last daemon left.
      *
@@ -37,9 +41,23 @@ public record LastEnd(Path file) {
 
     /** Returns what the last daemon left; empty if it closed the volume in order. */
     public Optional<Found> found() {
+        return found(record -> true);
+    }
+
+    /**
+     * Returns what one daemon left that has ended; empty if it closed the volume in order, or if another one serves the
+     * volume since, which has found it.
+     */
+    public Optional<Found> foundOf(long pid) {
+        return found(record -> !record.containsKey(PID) || Json.number(record, PID) == pid);
+    }
+
+    private Optional<Found> found(Predicate<Map<String, Object>> wanted) {
         try {
             Map<String, Object> record = Json.read(Files.readString(file));
-            return Optional.of(new Found(text(record), record.containsKey("error")));
+            return wanted.test(record)
+                    ? Optional.of(new Found(text(record), record.containsKey("error")))
+                    : Optional.empty();
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (JsonProcessingException e) {
@@ -58,13 +76,13 @@ public record LastEnd(Path file) {
             return "when it was closed last, at " + record.get("at") + ", not all data could be written: "
                     + ClosingReport.in(record).text("; ");
         }
-        return "it was not closed in order last time, by process " + record.get("pid") + ", which mounted it at "
+        return "it was not closed in order last time, by process " + record.get(PID) + ", which mounted it at "
                 + record.get("at") + ": data of its last seconds that was not synced may be missing";
     }
 
     /** Notes that the volume is in use. */
     void begin() {
-        write(Map.of("pid", ProcessHandle.current().pid()));
+        write(Map.of(PID, ProcessHandle.current().pid()));
     }
 
     /** Notes how the volume was closed. */

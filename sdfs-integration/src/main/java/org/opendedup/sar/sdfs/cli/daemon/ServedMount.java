@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
@@ -18,13 +19,25 @@ final class ServedMount {
     /** Time between looks at what keeps it, in seconds: a namespace that was just made may let go of it. */
     private static final int LOOK_SECONDS = 2;
 
+    /** Looks for the processes that keep a mount busy, as {@link MountUsers#of} does. */
+    @FunctionalInterface
+    interface UserSearch {
+        List<String> of(MountTable.Entry mount, BooleanSupplier enough) throws IOException;
+    }
+
     private final Path mountPoint;
+    private final UserSearch search;
     private final CountDownLatch ended = new CountDownLatch(1);
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> entry = Optional.empty();
 
     ServedMount(Path mountPoint) {
+        this(mountPoint, MountUsers::of);
+    }
+
+    ServedMount(Path mountPoint, UserSearch search) {
         this.mountPoint = mountPoint;
+        this.search = search;
     }
 
     /** Notes the mount, which was made just now; returns its entry, empty if there is none. */
@@ -88,11 +101,11 @@ final class ServedMount {
                     return false;
                 }
                 if (!users().isEmpty()) {
-                    return true;
+                    break;
                 }
             }
-            // This user may not see what other processes have.
-            return true;
+            // Without users: this user may not see what other processes have.
+            return !hasEnded();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while the mount ends");
@@ -111,9 +124,16 @@ final class ServedMount {
         return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
     }
 
-    /** Returns the processes that keep the mount busy; empty if they cannot be seen. */
+    /**
+     * Returns the processes that keep the mount busy; empty if they cannot be seen. The search ends with the mount: who
+     * waits for the end of the mount waits for no search, however many processes a busy machine has.
+     */
     List<String> users() throws IOException {
         Optional<MountTable.Entry> mount = entry;
-        return mount.isPresent() ? MountUsers.of(mount.get()) : List.of();
+        return mount.isPresent() ? search.of(mount.get(), this::hasEnded) : List.of();
+    }
+
+    private boolean hasEnded() {
+        return ended.getCount() == 0;
     }
 }

@@ -8,8 +8,11 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -123,6 +126,7 @@ public final class VolumeDaemon {
     private final String options;
     private final MountService service;
     private final ServiceManager manager;
+    private final Map<String, Handler> commands;
     /** Whether nothing of the volume changes while it is mounted. */
     private final boolean readOnly;
 
@@ -139,13 +143,16 @@ public final class VolumeDaemon {
     private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
 
+    /** @param commands handlers that are not the volume's, and change nothing, by their names; they answer from the first
+     *     moment on */
     public VolumeDaemon(
             Path volumeFile,
             RunFiles files,
             Path mountPoint,
             String options,
             MountService service,
-            ServiceManager manager) {
+            ServiceManager manager,
+            Map<String, Handler> commands) {
         this.definition = files.definition();
         this.volumeFile = volumeFile;
         this.files = files;
@@ -153,6 +160,7 @@ public final class VolumeDaemon {
         this.options = options;
         this.service = service;
         this.manager = manager;
+        this.commands = commands;
         readOnly = service.isReadOnly(options);
         mount = new ServedMount(mountPoint);
         lastEnd = new LastEnd(files.lastEnd());
@@ -175,11 +183,14 @@ public final class VolumeDaemon {
                     AuditLog audit = new AuditLog(files.audit());
                     StatusSocket status = StatusSocket.open(name(), service.statusGroup(options), this::refusedStatus);
                     ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
+                Set<String> reading = new HashSet<>(commands.keySet());
+                Collections.addAll(reading, FileControl.FILE, FileControl.TOP);
                 control.audit(
-                        Set.of(FileControl.FILE, FileControl.TOP),
+                        reading,
                         (command, arguments, who, result) ->
                                 audit.note(command, who, Map.of("arguments", arguments, "result", result)));
                 status.add(always());
+                control.add(commands);
                 LOG.info(
                         "opening volume {}, process {}",
                         name(),
@@ -321,7 +332,7 @@ public final class VolumeDaemon {
                 whileMounted.put(
                         VolumeCommands.STATUS,
                         (arguments, caller) -> StatusReport.of(
-                                daemonState(),
+                                daemonState(users()),
                                 health,
                                 figures.get().store(),
                                 jobs,
@@ -469,7 +480,7 @@ public final class VolumeDaemon {
                 VolumeCommands.INFO,
                 (arguments, caller) -> {
                     Map<String, Object> info = DefinitionReport.of(volumeFile, files);
-                    info.putAll(state());
+                    info.putAll(Json.values(daemonState(users())));
                     return info;
                 },
                 VolumeCommands.STATUS,
@@ -490,7 +501,6 @@ public final class VolumeDaemon {
             mount.unmount(volume);
         }
         Map<String, Object> closing = outcome.await();
-        // Not before: while the daemon ends, it would look for the users of a mount that is gone.
         Map<String, Object> state = state();
         state.putAll(closing);
         return state;
@@ -539,22 +549,27 @@ public final class VolumeDaemon {
         return phase == Phase.MOUNTED && mount.isDetached();
     }
 
+    /** Returns the state as it is known at once: who waits for the daemon asks for it all the time. */
     private Map<String, Object> state() throws IOException {
-        return Json.values(daemonState());
+        return Json.values(daemonState(null));
     }
 
-    private DaemonState daemonState() throws IOException {
-        boolean detached = isDetached();
+    /** Returns the processes that use a detached mount; null if it is not detached. */
+    private @Nullable List<String> users() throws IOException {
+        return isDetached() ? mount.users() : null;
+    }
+
+    private DaemonState daemonState(@Nullable List<String> users) throws IOException {
         MountedVolume volume = mounted;
         String stopped = volume == null ? null : volume.stopped();
         return new DaemonState(
-                detached ? DETACHED : phase.text(),
+                isDetached() ? DETACHED : phase.text(),
                 mountPoint.toString(),
                 ProcessHandle.current().pid(),
                 narrowed > 0 ? narrowed : null,
                 foundEnd.map(LastEnd.Found::text).orElse(null),
                 stopped == null ? null : Printable.line(stopped),
-                detached ? mount.users() : null,
+                users,
                 null);
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.io.handle.MountTable.Entry;
@@ -26,23 +27,33 @@ public final class MountUsers {
     private static final Path PROC = Path.of("/proc");
 
     private final Entry mount;
+    private final BooleanSupplier enough;
     /** Mount namespaces that need no further look. */
     private final Set<Path> seen = new HashSet<>();
     /** Whether it is no mount of this process any more: only then other namespaces matter. */
     private final boolean detached;
 
-    private MountUsers(Entry mount) throws IOException {
+    private MountUsers(Entry mount, BooleanSupplier enough) throws IOException {
         this.mount = mount;
+        this.enough = enough;
         detached = !MountTable.read().contains(mount);
     }
 
-    /** Returns some of the processes, each as {@code 4711 (bash)}. */
-    public static List<String> of(Entry mount) throws IOException {
+    /**
+     * Returns some of the processes, each as {@code 4711 (bash)}. On a busy machine with many processes this takes
+     * seconds.
+     *
+     * @param enough whether nobody wants to know it any more; then returns what it has found
+     */
+    public static List<String> of(Entry mount, BooleanSupplier enough) throws IOException {
         var users = new ArrayList<String>();
-        var search = new MountUsers(mount);
+        var search = new MountUsers(mount, enough);
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : processes) {
-                if (users.size() < LISTED_MAX && search.isUsedBy(process)) {
+                if (users.size() == LISTED_MAX || enough.getAsBoolean()) {
+                    break;
+                }
+                if (search.isUsedBy(process)) {
                     users.add(process.getFileName() + name(process));
                 }
             }
@@ -86,6 +97,9 @@ public final class MountUsers {
         String wanted = "mnt_id:\t" + mount.id();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(descriptors)) {
             for (Path file : files) {
+                if (enough.getAsBoolean()) {
+                    return false;
+                }
                 if (read(file).lines().anyMatch(wanted::equals)) {
                     return true;
                 }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.command;
 
+import java.util.Map;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 
@@ -9,6 +10,7 @@ public final class FakeDaemon {
 
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
-        System.exit(CommandRunner.run(new DaemonCommand(environment, new FakeMountService()), environment, arguments));
+        var command = new DaemonCommand(environment, new FakeMountService(), Map.of());
+        System.exit(CommandRunner.run(command, environment, arguments));
     }
 }

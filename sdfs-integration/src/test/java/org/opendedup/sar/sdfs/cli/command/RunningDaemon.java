@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.daemon.ServiceManager;
@@ -39,12 +40,20 @@ public final class RunningDaemon implements AutoCloseable {
     /** As the other one, with another definition of {@code pool0}. */
     public RunningDaemon(Path folder, VolumeDefinition definition, MountService service)
             throws IOException, InterruptedException {
+        this(folder, definition, service, Map.of());
+    }
+
+    /** As the other one, with further handlers of its control socket. */
+    public RunningDaemon(
+            Path folder, VolumeDefinition definition, MountService service, Map<String, ControlServer.Handler> commands)
+            throws IOException, InterruptedException {
         this.folder = folder;
         output = new CommandOutput(folder);
         Path volumeFile = new ConfigDirectory(folder).fileOf("pool0");
         VolumeFile.write(volumeFile, definition);
         RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
-        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service, ServiceManager.NONE);
+        daemon = new VolumeDaemon(
+                volumeFile, files, mountPoint(), "", service, ServiceManager.NONE, commands);
         serving = new FutureTask<>(() -> {
             daemon.serve();
             return null;

@@ -58,7 +58,8 @@ class VolumeDaemonTest {
                 folder.resolve("mnt"),
                 options,
                 service,
-                ServiceManager.NONE);
+                ServiceManager.NONE,
+                Map.of());
     }
 
     @Test

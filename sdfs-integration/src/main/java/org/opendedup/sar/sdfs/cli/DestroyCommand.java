@@ -1,0 +1,158 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.removal.OwnFiles;
+import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code sdfscli VOLUME destroy}: removes a volume that is not mounted, with all its files. */
+@Command(
+        name = "destroy",
+        description = {
+            "Removes an unmounted volume with all its files.",
+            "",
+            "Prints what will be removed, and waits until the name of the volume is typed. Removes the containers,",
+            "names, recipes and counts with their backups in the data location, the index, what is on the SSD, the",
+            "log, and the volume file. Other files in these folders stay, and are named. No link is followed.",
+            "",
+            "Backups of the metadata in other folders stay. So does the volume's line in /etc/fstab."
+        },
+        footer = {
+            "A removal that was interrupted is finished by the same command. The volume cannot be mounted meanwhile.",
+            "",
+            "Exit codes:  0 removed, 1 failed, or the name was not typed",
+            "             5 no such volume   64 wrong usage",
+            "",
+            "Example:",
+            "  sdfscli pool0 destroy"
+        })
+final class DestroyCommand extends VolumeCommand {
+    private static final Path FSTAB = Path.of("/etc/fstab");
+
+    @Option(names = "--yes", description = "Remove it without waiting for the name.")
+    boolean yes;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        VolumeClient cli = cli();
+        cli.requireFiles();
+        VolumeRemoval removal =
+                VolumeRemoval.of(cli.environment().configDirectory(), cli.name(), cli.environment()::runFiles);
+        removal.check();
+        RunFiles files = removal.runFiles();
+        if (!Files.isDirectory(files.definition().basePath())) {
+            // Of an interrupted removal: nothing is left that a daemon could serve.
+            return destroy(removal);
+        }
+        PrivateFiles.createFolders(files.runFolder());
+        try (LockFile held = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(removal))) {
+            return destroy(removal);
+        }
+    }
+
+    private CommandFailedException inUse(VolumeRemoval removal) {
+        Map<String, Object> state =
+                ControlSocket.ping(removal.runFiles().socket()).orElse(Map.of());
+        return new CommandFailedException("the volume '" + cli().name() + "' is "
+                + (state.containsKey("mountPoint")
+                        ? state.get("state") + " on " + state.get("mountPoint") + ", by process " + state.get("pid")
+                                + "; unmount it first: sdfscli " + cli().name() + " unmount"
+                        : "in use by another process; try again when that has ended"));
+    }
+
+    private int destroy(VolumeRemoval removal) throws IOException, CommandFailedException {
+        Map<OwnFiles, OwnFiles.Found> found = removal.find();
+        if (!yes) {
+            cli().environment().err().print(plan(removal, found));
+            confirm();
+        }
+        long files = found.values().stream().mapToLong(OwnFiles.Found::files).sum();
+        long bytes = found.values().stream().mapToLong(OwnFiles.Found::bytes).sum();
+        var progress = new ProgressLine(cli().environment());
+        List<Path> left = removal.remove(files, (done, of) -> progress.at("files removed", done, of));
+        progress.clear();
+        List<String> others = found.values().stream()
+                .flatMap(place -> place.others().stream())
+                .map(Path::toString)
+                .toList();
+        List<String> stays = left.stream().map(Path::toString).toList();
+        var report = new LinkedHashMap<String, Object>();
+        report.put("removedFiles", files);
+        report.put("removedBytes", bytes);
+        report.put("foldersLeft", stays);
+        report.put("othersLeft", others);
+        print(
+                named(report),
+                "Removed the volume " + cli().name() + ": " + files + " files, " + ByteSize.rounded(bytes) + "."
+                        + (stays.isEmpty()
+                                ? ""
+                                : "\nThese folders stay, because they are mount points, or have something else: "
+                                        + String.join(", ", stays))
+                        + (others.isEmpty() ? "" : "\nNot of the volume: " + String.join(", ", others))
+                        + fstabLine());
+        return ExitCode.OK;
+    }
+
+    private String plan(VolumeRemoval removal, Map<OwnFiles, OwnFiles.Found> found) {
+        var lines = new ArrayList<String>();
+        lines.add((removal.isBegun() ? "This finishes the removal of the volume " : "This removes the volume ")
+                + cli().name() + " with all its files:");
+        found.forEach((place, here) -> lines.add(String.format(
+                "  %-32s %s: %s",
+                place.what(),
+                place.folder(),
+                Files.isDirectory(place.folder())
+                        ? here.files() + " files, " + ByteSize.rounded(here.bytes())
+                        : "missing")));
+        lines.add(String.format("  %-32s %s", "volume file", removal.volumeFile()));
+        String others = found.values().stream()
+                .flatMap(place -> place.others().stream())
+                .map(Path::toString)
+                .collect(Collectors.joining(", "));
+        if (!others.isEmpty()) {
+            lines.add("Not of the volume, so it stays: " + others);
+        }
+        return String.join("\n", lines) + "\nNothing brings them back.\n";
+    }
+
+    private void confirm() throws IOException, CommandFailedException {
+        cli().environment().err().print("Type the name of the volume to remove it: ");
+        cli().environment().err().flush();
+        String typed = new BufferedReader(cli().environment().in()).readLine();
+        if (typed == null || !typed.strip().equals(cli().name())) {
+            throw new CommandFailedException("the name was not typed; nothing was removed");
+        }
+    }
+
+    /** Returns a line that names the volume's line of fstab, if it has one. */
+    private String fstabLine() throws IOException {
+        if (!Files.isReadable(FSTAB)) {
+            return "";
+        }
+        try (Stream<String> lines = Files.lines(FSTAB)) {
+            return lines.filter(line -> line.strip().matches(Pattern.quote(cli().name()) + "\\s+\\S+\\s+sdfs\\s.*"))
+                    .findFirst()
+                    .map(line -> "\nRemove its line of " + FSTAB + ", too: " + line.strip())
+                    .orElse("");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package org.opendedup.sar.sdfs.cli.removal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.PosixFile;
+import org.opendedup.sar.io.PrivateFolder;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.sdfs.config.VolumeFileException;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/**
+ * The removal of an unmounted volume. It begins when the volume file has another name, by which nothing mounts the
+ * volume any more, and ends when that file is gone. After a crash in between, the same steps finish it. The caller
+ * holds the volume's lock.
+ */
+public final class VolumeRemoval {
+    private final Path file;
+    private final Path begunFile;
+    private final boolean isBegun;
+    private final VolumeDefinition definition;
+    private final RunFiles files;
+    private final List<OwnFiles> places;
+
+    /** Is told how much is done. */
+    @FunctionalInterface
+    public interface Progress {
+        void at(long files, long of);
+    }
+
+    private VolumeRemoval(Path file, Path begunFile, boolean isBegun, VolumeDefinition definition, RunFiles files) {
+        this.file = file;
+        this.begunFile = begunFile;
+        this.isBegun = isBegun;
+        this.definition = definition;
+        this.files = files;
+        VolumeConfig.Locations locations = definition.config().locations();
+        Path ssd = definition.sar().ssdLocation();
+        var all = new ArrayList<OwnFiles>();
+        if (ssd != null) {
+            all.add(OwnFiles.ssd(ssd));
+        }
+        all.add(OwnFiles.index(locations.hashDb()));
+        all.add(OwnFiles.metadata(locations.metadata()));
+        all.add(OwnFiles.containers(locations.data()));
+        all.add(OwnFiles.ofDaemon(definition.basePath(), definition.config().name()));
+        places = List.copyOf(all);
+    }
+
+    /**
+     * Returns the removal of a volume, or the rest of one that was interrupted; changes nothing.
+     *
+     * @param runFiles returns the files of a volume while it runs
+     * @throws IOException if there is no such volume, or its file cannot be read
+     */
+    public static VolumeRemoval of(
+            ConfigDirectory directory, String volume, Function<VolumeDefinition, RunFiles> runFiles)
+            throws IOException {
+        Path begunFile = directory.beingRemoved(volume);
+        boolean isBegun = Files.exists(begunFile);
+        VolumeDefinition definition = isBegun ? VolumeFile.read(begunFile) : directory.read(volume);
+        return new VolumeRemoval(directory.fileOf(volume), begunFile, isBegun, definition, runFiles.apply(definition));
+    }
+
+    public RunFiles runFiles() {
+        return files;
+    }
+
+    /** Returns whether an earlier removal was interrupted. */
+    public boolean isBegun() {
+        return isBegun;
+    }
+
+    /**
+     * Checks that all that would be removed is this volume's, and that no other user can put something else in its
+     * place meanwhile.
+     *
+     * @throws CommandFailedException if a folder is missing or another volume's; it says what to do
+     */
+    public void check() throws IOException, CommandFailedException {
+        VolumeFolders.of(definition).requireSafe();
+        VolumeConfig.Locations locations = definition.config().locations();
+        UUID volume = VolumeFileCopy.volumeIn(locations.data());
+        if (volume == null && !isBegun) {
+            throw new CommandFailedException("there are no containers of the volume in " + locations.data()
+                    + ": mount their disk. If it is lost for good, remove what is left yourself: "
+                    + String.join(", ", folders()) + ", and at last " + file);
+        }
+        if (!Files.isDirectory(locations.metadata()) && !isBegun) {
+            throw new CommandFailedException("the metadata location " + locations.metadata() + " is missing: mount its"
+                    + " disk, or if it is lost for good, make the folder: mkdir -m 700 " + locations.metadata());
+        }
+        Path ssd = definition.sar().ssdLocation();
+        if (ssd != null) {
+            PrivateFolder.at(ssd).requireSafe();
+        }
+        if (volume != null) {
+            requireSame(locations.metadata(), volumeOf(locations.metadata()), volume);
+        }
+        if (volume != null && ssd != null) {
+            requireSame(ssd, textOf(ssd.resolve("sar.id")), volume);
+            requireSame(ssd, textOf(ssd.resolve("raw/volume")), volume);
+        }
+    }
+
+    /** Returns the volume that the copy of the volume file names; null if there is none that can be read. */
+    private static @Nullable String volumeOf(Path metadata) throws IOException {
+        try {
+            return VolumeFileCopy.read(metadata)
+                    .map(copy -> copy.volume().toString())
+                    .orElse(null);
+        } catch (VolumeFileException damaged) {
+            return null;
+        }
+    }
+
+    private static void requireSame(Path folder, @Nullable String identity, UUID volume) throws CommandFailedException {
+        if (identity != null && !identity.contains(volume.toString())) {
+            throw new CommandFailedException(folder + " is another volume's: it names '" + identity.strip() + "', not "
+                    + volume + "; nothing was removed");
+        }
+    }
+
+    private static @Nullable String textOf(Path identity) throws IOException {
+        return Files.isRegularFile(identity) ? Files.readString(identity) : null;
+    }
+
+    private List<String> folders() {
+        return places.stream().map(place -> place.folder().toString()).toList();
+    }
+
+    /** Returns what is in each place; of the base path without the folders that are places themselves. */
+    public Map<OwnFiles, OwnFiles.Found> find() throws IOException {
+        var found = new LinkedHashMap<OwnFiles, OwnFiles.Found>();
+        for (OwnFiles place : places) {
+            OwnFiles.Found here = place.find();
+            List<Path> others = here.others().stream()
+                    .filter(other -> places.stream()
+                            .noneMatch(store -> store != place && store.folder().startsWith(other)))
+                    .toList();
+            found.put(place, new OwnFiles.Found(here.files(), here.bytes(), others));
+        }
+        return found;
+    }
+
+    /**
+     * Removes it. Returns the folders that stay, because they have something that is not the volume's, or are mount
+     * points.
+     *
+     * @param of number of files that were found
+     */
+    public List<Path> remove(long of, Progress progress) throws IOException {
+        if (!isBegun) {
+            AtomicFile.move(file, begunFile);
+        }
+        Files.deleteIfExists(files.socket());
+        Path base = definition.basePath();
+        long before = 0;
+        for (OwnFiles place : places) {
+            long done = before;
+            before += place.find().files();
+            place.remove(removed -> progress.at(done + removed, of));
+            for (Path above = place.folder().getParent();
+                    above != null && above.startsWith(base);
+                    above = above.getParent()) {
+                OwnFiles.removeIfEmpty(above);
+            }
+            force(place.folder());
+        }
+        // When all else is gone for good: from here on nobody finds the volume any more.
+        Files.delete(begunFile);
+        return places.stream()
+                .map(OwnFiles::folder)
+                .filter(Files::exists)
+                .distinct()
+                .toList();
+    }
+
+    /** Makes durable what was removed in a folder, which may be gone itself. */
+    private static void force(Path folder) throws IOException {
+        Path there = folder.toAbsolutePath();
+        while (Files.notExists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        PosixFile.forceFileSystem(there);
+    }
+
+    public Path volumeFile() {
+        return isBegun ? begunFile : file;
+    }
+}

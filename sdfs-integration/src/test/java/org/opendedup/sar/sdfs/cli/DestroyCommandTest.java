@@ -1,0 +1,215 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+
+/** Removes real volumes, which were never mounted. Those that were used: DestroyTest in src/test. */
+@Timeout(120)
+class DestroyCommandTest {
+    @TempDir
+    Path folder;
+
+    private Path base;
+    private Path ssd;
+    private StringWriter out;
+    private StringWriter err;
+
+    @BeforeEach
+    void choosePlaces() {
+        base = folder.resolve("base");
+        ssd = folder.resolve("ssd");
+    }
+
+    private void make() throws IOException {
+        String[] arguments = {
+            "pool0",
+            base.toString(),
+            "--sar-ssd-location=" + ssd,
+            "--sar-ssd-capacity=100MB",
+            "--volume-capacity=1GB",
+            "--tier-mode=tddfs",
+            "--tddfs-journal=5"
+        };
+        assertEquals(ExitCode.OK, MkfsProgram.run(environment(""), arguments), () -> err.toString());
+    }
+
+    private Environment environment(String typed) {
+        out = new StringWriter();
+        err = new StringWriter();
+        return new Environment(
+                Map.of("SDFS_CONFIG_DIR", folder.resolve("etc").toString()),
+                new PrintWriter(out, true),
+                new PrintWriter(err, true),
+                false,
+                new StringReader(typed));
+    }
+
+    private int destroy(String typed, String... options) {
+        Environment environment = environment(typed);
+        String[] words =
+                Stream.concat(Stream.of("pool0", "destroy"), Stream.of(options)).toArray(String[]::new);
+        return CommandRunner.run(new SdfsCli(environment), environment, words);
+    }
+
+    /** The files below the test's folder, and links. */
+    private Set<String> files() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(path -> !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                    .map(path -> folder.relativize(path).toString())
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    @Test
+    void removesAllOfAVolumeWhenItsNameIsTyped() throws IOException {
+        make();
+        Set<String> before = files();
+        for (String typed : List.of("", "\n", "pool\n", "yes\n")) {
+            assertEquals(ExitCode.FAILED, destroy(typed), typed);
+            assertTrue(err.toString().contains("the name was not typed; nothing was removed"), err::toString);
+        }
+        before.add("base/run/pool0.lock");
+        assertEquals(before, files());
+        for (String told : List.of(
+                "This removes the volume pool0",
+                "containers",
+                base + "/chunkstore/chunks",
+                ssd.toString(),
+                "etc/pool0-volume-cfg.xml")) {
+            assertTrue(err.toString().contains(told), err::toString);
+        }
+        assertEquals(ExitCode.OK, destroy("pool0\n"), err::toString);
+        assertTrue(out.toString().startsWith("Removed the volume pool0: "), out::toString);
+        assertEquals(Set.of(), files());
+        assertFalse(Files.exists(base));
+        assertFalse(Files.exists(ssd));
+        assertEquals(ExitCode.NO_SUCH_VOLUME, destroy("pool0\n"));
+        make();
+    }
+
+    @Test
+    void leavesWhatIsNotTheVolumes() throws IOException {
+        make();
+        Path elsewhere = Files.createDirectories(folder.resolve("elsewhere"));
+        Files.writeString(elsewhere.resolve("123456.sst"), "kept");
+        Path data = base.resolve("chunkstore/chunks");
+        Files.createSymbolicLink(data.resolve("metadata-backups"), elsewhere);
+        Files.createSymbolicLink(data.resolve("ballast.new"), elsewhere.resolve("123456.sst"));
+        Files.createSymbolicLink(base.resolve("ddb/check"), elsewhere);
+        Path segments = Files.createDirectories(ssd.resolve("segments"));
+        Files.createSymbolicLink(segments.resolve("00007.segment"), elsewhere.resolve("123456.sst"));
+        Files.writeString(base.resolve("notes.txt"), "kept");
+        Files.createDirectory(base.resolve("chunkstore/photos"));
+        Files.writeString(data.resolve("deadbeef"), "kept");
+        Files.createDirectories(data.resolve("0badcafe"));
+        Files.writeString(data.resolve("0badcafe/mine.pack"), "kept");
+        assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+        assertEquals(
+                Set.of(
+                        "base/chunkstore/chunks/0badcafe/mine.pack",
+                        "base/chunkstore/chunks/ballast.new",
+                        "base/chunkstore/chunks/deadbeef",
+                        "base/chunkstore/chunks/metadata-backups",
+                        "base/ddb/check",
+                        "base/notes.txt",
+                        "elsewhere/123456.sst",
+                        "ssd/segments/00007.segment"),
+                files());
+        assertTrue(Files.isDirectory(base.resolve("chunkstore/photos")));
+        assertTrue(out.toString().contains("Not of the volume: "), out::toString);
+        assertTrue(out.toString().contains(base.resolve("notes.txt").toString()), out::toString);
+    }
+
+    /** The control is the last round, in which nothing breaks off. */
+    @Test
+    void whatBrokeOffIsFinishedByTheSameCommand() throws Exception {
+        for (int step = 0; ; step += 3) {
+            make();
+            int breaksAt = step;
+            var removal =
+                    VolumeRemoval.of(new ConfigDirectory(folder.resolve("etc")), "pool0", environment("")::runFiles);
+            try {
+                removal.remove(0, (files, of) -> {
+                    if (files == breaksAt + 1) {
+                        throw new IllegalStateException("a crash");
+                    }
+                });
+                break;
+            } catch (IllegalStateException e) {
+                assertEquals("a crash", e.getMessage());
+            }
+            // No other command finds it meanwhile.
+            Environment environment = environment("");
+            assertEquals(ExitCode.NO_SUCH_VOLUME, CommandRunner.run(new SdfsCli(environment), environment, "pool0"));
+            assertTrue(err.toString().contains("to finish that: sdfscli pool0 destroy"), err::toString);
+            assertEquals(
+                    ExitCode.FAILED,
+                    MkfsProgram.run(
+                            environment(""), "pool0", folder.resolve("other").toString()));
+            assertTrue(err.toString().contains("is being removed"), err::toString);
+            assertEquals(ExitCode.OK, destroy("pool0\n"), err::toString);
+            assertTrue(err.toString().contains("This finishes the removal"), err::toString);
+            assertEquals(Set.of(), files());
+            assertTrue(step < 200);
+        }
+        assertEquals(Set.of(), files());
+    }
+
+    @Test
+    void refusesWhatIsInUseMissingOrAnothers() throws IOException {
+        make();
+        Set<String> before = files();
+        Path run = base.resolve("run");
+        PrivateFiles.createFolders(run);
+        try (LockFile daemon = LockFile.tryAcquire(run.resolve("pool0.lock")).orElseThrow()) {
+            assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+            assertTrue(err.toString().contains("is in use by another process"), err::toString);
+        }
+        Path data = base.resolve("chunkstore/chunks");
+        Path away = Files.move(data, folder.resolve("away"));
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains("there are no containers of the volume in " + data), err::toString);
+        PrivateFiles.createFolders(data);
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"), "the mount point of a disk that is not mounted");
+        Files.delete(data);
+        Files.move(away, data);
+
+        Path identity = data.resolve("volume.id");
+        String right = Files.readString(identity);
+        Files.writeString(identity, "01234567-89ab-cdef-0123-456789abcdef" + right.substring(36));
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains("is another volume's"), err::toString);
+        Files.writeString(identity, right);
+        before.add("base/run/pool0.lock");
+        assertEquals(before, files());
+        assertEquals(ExitCode.OK, destroy("", "--yes"), "the control");
+        assertThrows(IOException.class, () -> new ConfigDirectory(folder.resolve("etc")).read("pool0"));
+    }
+}

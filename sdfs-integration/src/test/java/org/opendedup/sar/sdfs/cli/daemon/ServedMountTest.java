@@ -1,0 +1,66 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestWait;
+import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
+import org.opendedup.sar.sdfs.config.Definitions;
+
+@Timeout(60)
+class ServedMountTest {
+    /** A mount that is there, and stays. */
+    private static final Path PROC = Path.of("/proc");
+
+    /**
+     * On a busy machine the kernel ends a mount late, and a search through all processes takes longer than the daemon
+     * waits for its last answer. In the control, the search goes on when the mount has ended.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void nobodyWaitsForASearchWhenTheMountHasEnded(boolean endsWithTheMount, @TempDir Path folder) throws Exception {
+        var searching = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var mount = new ServedMount(PROC, (entry, enough) -> {
+            searching.countDown();
+            TestWait.until(() -> endsWithTheMount && enough.getAsBoolean() || goOn.getCount() == 0);
+            return List.of();
+        });
+        assertEquals("proc", mount.begin().orElseThrow().type());
+        var volume = new FakeMountService().mount(Definitions.plain("pool0", folder), folder, "");
+        var unmounting = new FutureTask<Void>(() -> {
+            mount.unmount(volume);
+            return null;
+        });
+        new Thread(unmounting, "unmount").start();
+        searching.await();
+        assertThrows(TimeoutException.class, () -> unmounting.get(10, TimeUnit.MILLISECONDS));
+        mount.ended();
+        if (!endsWithTheMount) {
+            assertThrows(TimeoutException.class, () -> unmounting.get(200, TimeUnit.MILLISECONDS));
+            goOn.countDown();
+        }
+        unmounting.get();
+    }
+
+    @Test
+    void aSearchEndsWhenNobodyWantsToKnow() throws Exception {
+        MountTable.Entry root = MountTable.read().top(Path.of("/")).orElseThrow();
+        assertEquals(List.of(), MountUsers.of(root, () -> true));
+        assertFalse(MountUsers.of(root, () -> false).isEmpty(), "the control: this process is in it");
+    }
+}
