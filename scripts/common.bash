@@ -34,6 +34,7 @@ missing_packages() {
   command -v mkfs.xfs >/dev/null || echo xfsprogs
   command -v mkfs.btrfs >/dev/null || echo btrfs-progs
   command -v debootstrap >/dev/null || echo debootstrap
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || echo chromium
 }
 
 # Requires JDK, Maven and fuse3, for tests also what only they need: as root installs missing ones, as another user prints what to

@@ -185,6 +185,7 @@ class ArchitectureTest {
             "wear",
             "jmx",
             "metrics",
+            "jolokia",
             "cli.report",
             "audit",
             "cli.control",
@@ -199,6 +200,7 @@ class ArchitectureTest {
             "cli.removal",
             "cli.support",
             "cli.daemon",
+            "cli.console",
             "cli");
 
     private static final List<String> FRONT_ENDS = List.of("sdfs", "sim", "plugin");

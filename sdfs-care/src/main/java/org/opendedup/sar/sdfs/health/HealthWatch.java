@@ -3,11 +3,13 @@ package org.opendedup.sar.sdfs.health;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,8 @@ public final class HealthWatch<F> implements AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-health"));
     /** Guarded by this. */
     private Health reported = Health.WELL;
+    /** Names of the findings. Guarded by this. */
+    private Set<String> reportedIds = Set.of();
     /** Guarded by this. */
     private final List<Consumer<Judgement<F>>> listeners = new ArrayList<>();
 
@@ -51,12 +55,12 @@ public final class HealthWatch<F> implements AutoCloseable {
         var unused = timer.scheduleWithFixedDelay(this::tick, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Adds a listener for changes of the health. */
+    /** Adds a listener for changes of the health and of what is wrong. */
     public synchronized void listen(Consumer<Judgement<F>> toTell) {
         listeners.add(toTell);
     }
 
-    /** Judges the health now. Reports it if it has changed. */
+    /** Judges the health now. Reports it if it, or what is wrong, has changed. */
     public Judgement<F> judge() throws IOException {
         F facts = source.facts();
         List<Finding> findings = rules.apply(facts);
@@ -66,8 +70,10 @@ public final class HealthWatch<F> implements AutoCloseable {
     }
 
     private synchronized void reportChange(Judgement<F> judgement) {
-        if (judgement.health() != reported) {
+        Set<String> ids = judgement.findings().stream().map(Finding::id).collect(Collectors.toUnmodifiableSet());
+        if (judgement.health() != reported || !ids.equals(reportedIds)) {
             reported = judgement.health();
+            reportedIds = ids;
             listeners.forEach(listener -> listener.accept(judgement));
         }
     }

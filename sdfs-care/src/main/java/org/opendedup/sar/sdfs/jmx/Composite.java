@@ -1,7 +1,9 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.lang.reflect.RecordComponent;
+import java.util.List;
 import java.util.Map;
+import javax.management.openmbean.ArrayType;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.CompositeDataSupport;
 import javax.management.openmbean.CompositeType;
@@ -16,12 +18,19 @@ final class Composite {
             String.class, SimpleType.STRING,
             int.class, SimpleType.INTEGER,
             long.class, SimpleType.LONG,
-            boolean.class, SimpleType.BOOLEAN);
+            double.class, SimpleType.DOUBLE,
+            boolean.class, SimpleType.BOOLEAN,
+            long[].class, ArrayType.getPrimitiveArrayType(long[].class));
 
     private Composite() {}
 
+    /** Returns records of the same type, as {@link #of}. */
+    static CompositeData[] all(String name, String description, List<? extends Record> records) {
+        return records.stream().map(record -> of(name, description, record)).toArray(CompositeData[]::new);
+    }
+
     /**
-     * Returns a record whose components are texts, whole numbers and booleans.
+     * Returns a record whose components are texts, numbers, booleans and arrays of {@code long}.
      *
      * @param name of the type in JMX
      */

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
+import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.CollectionReport;
@@ -25,20 +26,28 @@ import org.opendedup.sar.sdfs.collect.Collected;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.heal.Heals;
+import org.opendedup.sar.sdfs.jmx.RecordBean.Effect;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Limits;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.DamageReport.Fault;
+import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** The beans of the kinds of jobs: what runs, what the last one did, and how one is started and stopped. */
 final class JobBeans {
+    /** Damaged files that JMX lists. */
+    private static final int LISTED_MAX = 1000;
+
     private JobBeans() {}
 
     /** Starts a job with the default settings. */
@@ -123,6 +132,120 @@ final class JobBeans {
                         "The next time of the schedule, with its offset from UTC; empty if there is none",
                         "ISO 8601",
                         times::nextText);
+    }
+
+    /** Shows all kinds of jobs alike, and stops one of them. */
+    static RecordBean all(List<? extends Jobs<?>> kinds) {
+        return new RecordBean("The jobs of all kinds: how far the running ones are, and how the latest ended")
+                .attribute(
+                        CompositeData[].class,
+                        "Latest",
+                        "The running or latest job of each kind; none of a kind that did not run since the mount",
+                        "jobs",
+                        () -> Composite.all(
+                                "Job",
+                                "A job",
+                                kinds.stream()
+                                        .flatMap(jobs ->
+                                                jobs
+                                                        .latest()
+                                                        .map(status -> JobFigures.of(jobs.name(), status))
+                                                        .stream())
+                                        .toList()))
+                .operation(
+                        boolean.class,
+                        "stop",
+                        "Stops a running job after what is at hand; returns false if it is not running any more",
+                        "true or false",
+                        List.of(
+                                new RecordBean.Parameter(
+                                        String.class, "kind", "What it is, such as scrub", "name", Limits.NONE),
+                                new RecordBean.Parameter(
+                                        long.class,
+                                        "number",
+                                        "Its number, as Latest has it",
+                                        "number",
+                                        Limits.range(1, Long.MAX_VALUE))),
+                        arguments -> kinds.stream()
+                                .filter(jobs -> jobs.name().equals(arguments[0]))
+                                .findFirst()
+                                .orElseThrow(() -> new IllegalArgumentException("there are no jobs of this kind"))
+                                .stop(Cause.JMX, (long) arguments[1]));
+    }
+
+    private record DamagedFileFigures(
+            @Figure(value = "All its names, from the volume's root; empty if it has none", unit = "paths")
+            String paths,
+
+            @Figure(value = "Its inode", unit = "inode number")
+            long inode,
+
+            @Figure(value = "Damaged bytes", unit = "bytes") long damagedBytes,
+
+            @Figure(value = "Offset of the first of them", unit = "bytes")
+            long firstOffset) {
+        static DamagedFileFigures of(FileDamage file) {
+            return new DamagedFileFigures(
+                    Printable.line(String.join(", ", file.paths())),
+                    file.inode(),
+                    file.bytes(),
+                    file.ranges().isEmpty() ? 0 : file.ranges().get(0).from());
+        }
+    }
+
+    private record DamageFigures(
+            @Figure(value = "Files with damaged bytes; this and the following are of the last list", unit = "files")
+            long lastFiles,
+
+            @Figure(value = "Damaged bytes of them", unit = "bytes")
+            long lastBytes,
+
+            @Figure(value = "Damaged places in which no file has bytes", unit = "places")
+            long lastPlacesWithoutFiles) {
+        static DamageFigures of(AttendedJobs<DamageReport> lists) {
+            Optional<DamageReport> report = ended(lists).map(JobStatus::report);
+            return new DamageFigures(
+                    number(report, DamageReport::allFiles),
+                    number(report, DamageReport::bytes),
+                    number(report, DamageReport::garbageFaults));
+        }
+    }
+
+    /** @param list makes a list, which reads all names */
+    static RecordBean damagedFiles(AttendedJobs<DamageReport> lists, RunningJob.Work<DamageReport> list) {
+        return new RecordBean("Lists the files with damaged bytes")
+                .attribute(
+                        boolean.class,
+                        "Running",
+                        "True while a list is made",
+                        "true or false",
+                        () -> lists.running().isPresent())
+                .attribute(
+                        CompositeData[].class,
+                        "LastList",
+                        "The files of the last list: at most " + LISTED_MAX,
+                        "files",
+                        () -> Composite.all(
+                                "DamagedFile",
+                                "A file with damaged bytes",
+                                ended(lists).map(JobStatus::report).stream()
+                                        .flatMap(report -> report.files().stream())
+                                        .limit(LISTED_MAX)
+                                        .map(DamagedFileFigures::of)
+                                        .toList()))
+                .figures(DamageFigures.class, () -> DamageFigures.of(lists))
+                .figures(Last.class, () -> Last.of(ended(lists)))
+                .operation(
+                        Effect.LOOKS,
+                        void.class,
+                        "start",
+                        "Makes a list in the background; fails if one is being made",
+                        "none",
+                        List.of(),
+                        arguments -> {
+                            start(lists, cause -> lists.start(cause, list));
+                            return null;
+                        });
     }
 
     private record CollectionFigures(
@@ -308,6 +431,7 @@ final class JobBeans {
                                 number(heals.latest().map(JobStatus::report), HealReport::healedChunks)))
                 .figures(Last.class, () -> Last.of(ended(heals)))
                 .operation(
+                        Effect.LOOKS,
                         List.class,
                         "listDamage",
                         "Lists what is damaged, a place a line: missing packs, frames and slots of containers",
@@ -445,6 +569,7 @@ final class JobBeans {
                         "backups",
                         () -> backups.failures())
                 .operation(
+                        Effect.REACHES_THE_MACHINE,
                         long.class,
                         "backUpTo",
                         "Adds a backup to a folder, reads it back to verify it, and returns its number",

@@ -79,6 +79,19 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         }
     }
 
+    /** What an operation does, for those who decide who may call it. */
+    public enum Effect {
+        /** Changes nothing. */
+        LOOKS,
+        /** Changes the volume. */
+        CHANGES,
+        /** Reads or writes at a place of the machine that the caller names. */
+        REACHES_THE_MACHINE;
+
+        /** Name of the field of an operation's descriptor that has the effect. */
+        public static final String FIELD = "effect";
+    }
+
     /** What an operation takes. */
     public record Parameter(Class<?> type, String name, String text, String unit, Limits limits) {}
 
@@ -104,7 +117,12 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
      * @param prefix may be empty
      */
     public <R extends Record> RecordBean figures(Class<R> type, String prefix, Supplier<R> record) {
-        add(type, prefix, "", "", record);
+        return figures(type, prefix, "", record);
+    }
+
+    /** As {@link #figures(Class, String, Supplier)}; the names in JMX begin with {@code before}. */
+    <R extends Record> RecordBean figures(Class<R> type, String prefix, String before, Supplier<R> record) {
+        add(type, prefix, before, "", record);
         return this;
     }
 
@@ -206,6 +224,30 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         return text + " (" + unit + ")";
     }
 
+    /** Returns how JMX describes an attribute. */
+    MBeanAttributeInfo attributeInfo(String name) {
+        Value value = attributes.get(name);
+        if (value == null) {
+            throw new IllegalArgumentException("there is no attribute " + name);
+        }
+        return value.info;
+    }
+
+    /** Returns the settings, with what is allowed. */
+    List<SettingFigures> settings(String kind) {
+        return attributes.values().stream()
+                .filter(value -> value.set != null)
+                .map(value -> SettingFigures.of(kind, value.info, plainText(value.info), value.get.get()))
+                .toList();
+    }
+
+    /** Returns what an attribute means, without the unit. */
+    static String plainText(MBeanAttributeInfo info) {
+        String unit = " (" + info.getDescriptor().getFieldValue("units") + ")";
+        String text = info.getDescription();
+        return text.endsWith(unit) ? text.substring(0, text.length() - unit.length()) : text;
+    }
+
     private static ImmutableDescriptor descriptor(String unit, Limits limits) {
         Map<String, Object> fields = new HashMap<>(limits.fields);
         fields.put("units", unit);
@@ -220,6 +262,17 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         });
     }
 
+    /** As the following, for an operation that changes the volume. */
+    public RecordBean operation(
+            Class<?> type,
+            String name,
+            String text,
+            String unit,
+            List<Parameter> parameters,
+            Function<Object[], @Nullable Object> run) {
+        return operation(Effect.CHANGES, type, name, text, unit, parameters, run);
+    }
+
     /**
      * Adds an operation.
      *
@@ -227,6 +280,7 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
      * @param unit of the result
      */
     public RecordBean operation(
+            Effect effect,
             Class<?> type,
             String name,
             String text,
@@ -245,8 +299,8 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
                 described(text, unit),
                 signature,
                 shown(type).getName(),
-                MBeanOperationInfo.ACTION,
-                descriptor(unit, Limits.NONE));
+                effect == Effect.LOOKS ? MBeanOperationInfo.INFO : MBeanOperationInfo.ACTION,
+                descriptor(unit, new Limits(Map.of(Effect.FIELD, effect.name()))));
         operations.put(name, new Operation(info, parameters, run));
         return this;
     }

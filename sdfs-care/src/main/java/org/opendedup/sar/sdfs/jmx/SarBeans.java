@@ -100,6 +100,7 @@ record SarBeans(SarAdministration sar) {
                         "Stops using the SSD, which can then be removed; the volume is read from its disk",
                         () -> run(() -> sar.detach(Way.JMX)))
                 .operation(
+                        RecordBean.Effect.REACHES_THE_MACHINE,
                         void.class,
                         "attach",
                         "Starts using an SSD: a folder that is missing or empty, or one that this volume used before",

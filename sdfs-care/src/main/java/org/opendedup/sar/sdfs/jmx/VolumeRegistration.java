@@ -2,10 +2,13 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.management.InstanceAlreadyExistsException;
@@ -15,6 +18,7 @@ import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.OptionValues;
@@ -22,11 +26,15 @@ import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.care.ChunkSearch;
+import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.care.NewDamageListener;
 import org.slf4j.Logger;
@@ -38,15 +46,49 @@ import org.slf4j.LoggerFactory;
  */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
-    private static final String DOMAIN = "org.opendedup.sar";
 
-    /** A sample of the fast tier looks at all raw files. */
-    private static final Duration TIER_AGE_MAX = Duration.ofSeconds(1);
+    /** Domain of the names of all beans. */
+    public static final String DOMAIN = "org.opendedup.sar";
+
+    /** Figures of which the course is kept, where the volume has them, by the kinds of their beans. */
+    private static final Map<String, List<String>> COURSES = new TreeMap<>(Map.of(
+            "Volume",
+            List.of(
+                    "LogicalBytes",
+                    "UniqueBytes",
+                    "StoredBytes",
+                    "ReclaimableBytes",
+                    "DeviceFreeBytes",
+                    "ReadBytes",
+                    "WrittenBytes",
+                    "DuplicateBytes",
+                    "DiskReads",
+                    "DiskReadBytes",
+                    "CacheHits",
+                    "CacheMisses",
+                    "RssBytes"),
+            "DataDistributor",
+            List.of(
+                    "MemoryHits",
+                    "SsdHits",
+                    "SsdBytes",
+                    "HomeReads",
+                    "HomeBytes",
+                    "SsdLatencyReads",
+                    "SsdLatencyMeanMicros",
+                    "HomeLatencyReads",
+                    "HomeLatencyMeanMicros"),
+            "SelectivePromotion",
+            List.of("PromotedChunks"),
+            "MapTable",
+            List.of("Entries")));
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final List<ObjectName> registered = new ArrayList<>();
+    private final Map<String, RecordBean> byKind = new HashMap<>();
     private final String volume;
     private final HealthNotifications notifications;
+    private @Nullable History history;
 
     private VolumeRegistration(String volume) {
         this.volume = volume;
@@ -77,11 +119,30 @@ public final class VolumeRegistration implements AutoCloseable {
         return notifications;
     }
 
-    /** Adds the figures of a volume of files, which also send notifications of its health. */
-    public void volume(Supplier<VolumeFigures> figures, HealthWatch<?> health, ChunkFigures.Search chunks) {
-        var bean = new RecordBean("A mounted volume", notifications).figures(VolumeFigures.class, figures);
+    /**
+     * Adds the figures of a volume of files, which also send notifications of its health.
+     *
+     * @param resume makes the volume accept changes again; returns whether it accepted none
+     * @param unmount unmounts it; returns when programs cannot use it any more
+     */
+    public void volume(
+            Supplier<VolumeFigures> figures,
+            Beans.Call<Boolean> resume,
+            Beans.Call<Boolean> unmount,
+            HealthWatch<?> health,
+            ChunkFigures.Search chunks) {
+        var bean = new RecordBean("A mounted volume", notifications)
+                .figures(VolumeFigures.class, figures)
+                .operation(
+                        boolean.class,
+                        "unmount",
+                        "Unmounts the volume, which then is closed; fails if programs use it. Returns true",
+                        "true",
+                        List.of(),
+                        arguments -> Beans.call(unmount));
+        addResume(bean, resume);
         addSearch(bean, chunks);
-        add(objectName(volume), bean);
+        add("Volume", bean);
         health.listen(notifications::send);
     }
 
@@ -96,22 +157,27 @@ public final class VolumeRegistration implements AutoCloseable {
             HealthWatch<?> health,
             ChunkFigures.Search chunks) {
         var bean = new RecordBean("A volume of chunks: the chunk store of an SDFS volume", notifications)
-                .figures(StoreFigures.class, figures)
-                .operation(
-                        boolean.class,
-                        "resume",
-                        "Makes the volume accept changes again, after a failed write of which the cause is removed;"
-                                + " returns false if it accepted them",
-                        "true or false",
-                        List.of(),
-                        arguments -> Beans.call(resume));
+                .figures(StoreFigures.class, figures);
+        addResume(bean, resume);
         addSearch(bean, chunks);
-        add(objectName(volume), bean);
+        add("Volume", bean);
         health.listen(notifications::send);
+    }
+
+    private static void addResume(RecordBean bean, Beans.Call<Boolean> resume) {
+        bean.operation(
+                boolean.class,
+                "resume",
+                "Makes the volume accept changes again, after a failed write of which the cause is removed; returns"
+                        + " false if it accepted them",
+                "true or false",
+                List.of(),
+                arguments -> Beans.call(resume));
     }
 
     private static void addSearch(RecordBean bean, ChunkFigures.Search chunks) {
         bean.operation(
+                RecordBean.Effect.LOOKS,
                 CompositeData[].class,
                 "findChunk",
                 "Finds stored chunks by their fingerprint: count of references, place, length, whether on the SSD, "
@@ -124,19 +190,68 @@ public final class VolumeRegistration implements AutoCloseable {
                                 + " chunks are returned: give more digits if there are as many; an index of class chunkstash or silo needs all digits",
                         "hexadecimal digits",
                         RecordBean.Limits.NONE)),
-                arguments -> Beans.call(() -> chunks.find(String.valueOf(arguments[0])).chunks().stream()
-                        .map(found -> Composite.of(
-                                "HashChunk", "A stored chunk with its reference count", ChunkFigures.of(found)))
-                        .toArray(CompositeData[]::new)));
+                arguments -> Beans.call(() -> Composite.all(
+                        "HashChunk",
+                        "A stored chunk with its reference count",
+                        chunks.find(String.valueOf(arguments[0])).chunks().stream()
+                                .map(ChunkFigures::of)
+                                .toList())));
     }
 
     /** @param figures looks at all raw files */
-    public void fastTier(Beans.Call<FastTierFigures> figures) {
+    public void fastTier(Beans.Call<FastTierFigures> figures, TierWork work) {
+        add("FastTier", FileBeans.fastTier(figures, work));
+    }
+
+    /** Adds what JMX shows of files and their readers. */
+    public void files(FileCare files) {
+        add("Files", FileBeans.files(files));
+        add("Streams", FileBeans.streams(files));
+        add("RestoreCache", FileBeans.restoreCache(files));
+    }
+
+    /** Adds the jobs of all kinds. */
+    public void jobs(List<? extends Jobs<?>> kinds) {
+        add("Jobs", JobBeans.all(kinds));
+    }
+
+    /** @param list makes a list of the damaged files */
+    public void damagedFiles(AttendedJobs<DamageReport> lists, RunningJob.Work<DamageReport> list) {
+        add("DamagedFiles", JobBeans.damagedFiles(lists, list));
+    }
+
+    /** Adds the settings of all beans that were added before, with what is allowed. */
+    public void parameters() {
+        var all = new TreeMap<>(byKind);
         add(
-                "FastTier",
-                new RecordBean("The fast tier: new files that lie there whole until they are migrated (TDDFS paper"
-                                + " §3)")
-                        .figures(FastTierFigures.class, new Recent<>(TIER_AGE_MAX, figures)));
+                "Parameters",
+                new RecordBean("What can be changed while the volume is mounted: attributes of the other beans")
+                        .attribute(
+                                CompositeData[].class,
+                                "All",
+                                "The settings, with their values and what is allowed",
+                                "settings",
+                                () -> Composite.all(
+                                        "Setting",
+                                        "A setting",
+                                        all.entrySet().stream()
+                                                .flatMap(one -> one.getValue().settings(one.getKey()).stream())
+                                                .toList())));
+    }
+
+    /** Begins to keep the course of figures of the beans that were added before, and adds it. */
+    public void history(Clock clock) {
+        List<History.Series> series = new ArrayList<>();
+        COURSES.forEach((kind, names) -> {
+            RecordBean bean = byKind.get(kind);
+            if (bean != null) {
+                names.forEach(name -> series.add(new History.Series(bean, name)));
+            }
+        });
+        var begun = new History(series, clock);
+        add("History", begun.bean());
+        begun.start();
+        history = begun;
     }
 
     public void collections(GarbageCollections collections, StartTimes times) {
@@ -192,15 +307,15 @@ public final class VolumeRegistration implements AutoCloseable {
         add("MapTable", beans.mapTable());
         add("DataDistributor", beans.distributor());
         add("LruList", beans.lruList());
-        ObjectName log = objectName("SsdLog", volume);
-        var ofState = new StateNotifications(log);
-        add(log, beans.log(ofState));
+        var ofState = new StateNotifications(objectName("SsdLog", volume));
+        add("SsdLog", beans.log(ofState));
         sar.listen(ofState::send);
     }
 
     /** Adds a bean: {@code org.opendedup.sar:type=<kind>,volume=<volume>}. */
     public void add(String kind, RecordBean bean) {
         add(objectName(kind, volume), bean);
+        byKind.put(kind, bean);
     }
 
     private void add(ObjectName name, Object bean) {
@@ -235,6 +350,9 @@ public final class VolumeRegistration implements AutoCloseable {
     /** Removes the volume from the server. Idempotent. */
     @Override
     public void close() {
+        if (history != null) {
+            history.close();
+        }
         for (ObjectName name : registered) {
             try {
                 server.unregisterMBean(name);

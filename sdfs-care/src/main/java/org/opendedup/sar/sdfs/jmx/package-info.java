@@ -5,8 +5,9 @@
  *
  * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
  * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. {@link org.opendedup.sar.sdfs.jmx.SarBeans} shows it,
- * in six beans named after the parts in the SAR paper (§3.2), and {@link org.opendedup.sar.sdfs.jmx.JobBeans} shows the
- * jobs.
+ * in six beans named after the parts in the SAR paper (§3.2), {@link org.opendedup.sar.sdfs.jmx.JobBeans} shows the
+ * jobs, {@link org.opendedup.sar.sdfs.jmx.FileBeans} files and their readers, and
+ * {@link org.opendedup.sar.sdfs.jmx.History} the course of a day.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jmx;

@@ -5,7 +5,7 @@ import java.time.Clock;
 import java.util.Optional;
 
 /**
- * Jobs of commands, each with its own work, that are stopped when their commands have ended.
+ * Jobs of commands, each with its own work, that are stopped when their commands have ended; also those of JMX.
  *
  * @param <R> what a job reports
  */
@@ -22,9 +22,9 @@ public final class AttendedJobs<R> extends Jobs<R> {
         super(volume, name, lives, Clock.systemUTC());
     }
 
-    /** Starts a job of sdfscli, as {@link Jobs#start}. */
-    public Optional<JobStatus<R>> start(RunningJob.Work<R> work) throws IOException {
-        return start(Cause.SDFSCLI, () -> new RunningJob.Plan<>("a " + name() + " started", "waiting", null, work));
+    /** Starts a job, as {@link Jobs#start}. One that sdfscli did not start goes on until its end. */
+    public Optional<JobStatus<R>> start(Cause cause, RunningJob.Work<R> work) throws IOException {
+        return start(cause, () -> new RunningJob.Plan<>("a " + name() + " started", "waiting", null, work));
     }
 
     @Override

@@ -35,11 +35,13 @@ import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.Facts;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.volume.care.DamageReport;
 
 /**
  * Holds what a volume shows in JMX against {@code beans.txt}: names, types, descriptions, units, limits, operations and
@@ -60,20 +62,27 @@ class BeanContractTest {
                 var joins = new Joins("contract", new FakeJoin(), clock);
                 var heals = new Heals("contract", new FakeHeal(), clock);
                 var checks = new VolumeChecks("contract", progress -> new StoredVolume.Report(7, List.of()), clock);
+                var lists = new AttendedJobs<DamageReport>("contract", "list of damage");
                 var chunks = VolumeRegistration.register(
                         "contract-chunks",
                         beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> List.of()));
                 var registration = VolumeRegistration.register("contract", beans -> {
-                    beans.volume(() -> null, health, digits -> List.of());
+                    beans.volume(() -> null, () -> true, () -> true, health, digits -> List.of());
                     beans.settings(VolumeOptions.ALL, definition.values());
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
-                    beans.fastTier(new FakeFastTier()::figures);
+                    var fastTier = new FakeFastTier();
+                    beans.fastTier(fastTier::figures, fastTier);
+                    beans.files(new FakeFiles());
                     beans.collections(collections, StartTimes.NEVER);
                     beans.scrubs(scrubs, StartTimes.NEVER);
                     beans.heals(heals, List::of);
                     beans.joins(joins);
                     beans.checks(checks);
                     beans.backups(null, null, null);
+                    beans.damagedFiles(lists, job -> null);
+                    beans.jobs(List.of(scrubs, lists));
+                    beans.parameters();
+                    beans.history(clock);
                 })) {
             assertIterableEquals(contract().lines().toList(), beans().lines().toList());
         }
@@ -133,7 +142,7 @@ class BeanContractTest {
     }
 
     private static String fields(Descriptor descriptor) {
-        return Stream.of("units", "minValue", "maxValue", "legalValues")
+        return Stream.of("units", "minValue", "maxValue", "legalValues", "effect")
                 .filter(field -> descriptor.getFieldValue(field) != null)
                 .map(field -> " " + field + "=" + value(descriptor.getFieldValue(field)))
                 .collect(Collectors.joining());

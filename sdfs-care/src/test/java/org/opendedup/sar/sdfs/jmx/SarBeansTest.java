@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import javax.management.Attribute;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanFeatureInfo;
@@ -30,10 +32,12 @@ import javax.management.MBeanServer;
 import javax.management.Notification;
 import javax.management.ObjectName;
 import javax.management.RuntimeMBeanException;
+import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.hot.policy.HotSettings;
@@ -54,6 +58,7 @@ import org.opendedup.sar.sdfs.health.Facts;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.join.FakeJoin;
@@ -61,6 +66,7 @@ import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.ssd.SsdSize;
+import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.slf4j.LoggerFactory;
@@ -89,6 +95,10 @@ class SarBeansTest {
     private final Heals heals = new Heals("beans", new FakeHeal(), Clock.systemUTC());
     private final VolumeChecks checks =
             new VolumeChecks("beans", progress -> new StoredVolume.Report(7, List.of()), Clock.systemUTC());
+    private final FakeFiles files = new FakeFiles();
+    private final AttendedJobs<DamageReport> lists = new AttendedJobs<>("beans", "list of damage");
+    private DamageReport damage = new DamageReport(List.of(), List.of(), 0, 0, 0);
+    private boolean unmounted;
     private VolumeRegistration registration;
 
     @BeforeEach
@@ -98,15 +108,22 @@ class SarBeansTest {
         registration = VolumeRegistration.register("beans", beans -> {
             beans.volume(
                     VolumeFigures.of("beans", "/mnt", SarBeansTest::noFigures, SarBeansTest::noSpace, health),
+                    () -> true,
+                    () -> unmounted = true,
                     health,
                     digits -> List.of());
             beans.sar(administration);
-            beans.fastTier(fastTier::figures);
+            beans.fastTier(fastTier::figures, fastTier);
+            beans.files(files);
             beans.collections(collections, timer);
             beans.scrubs(scrubs, timer);
             beans.heals(heals, List::of);
             beans.joins(joins);
             beans.checks(checks);
+            beans.damagedFiles(lists, job -> damage);
+            beans.jobs(List.of(scrubs, lists));
+            beans.parameters();
+            beans.history(Clock.systemUTC());
         });
     }
 
@@ -123,12 +140,13 @@ class SarBeansTest {
         joins.close();
         heals.close();
         checks.close();
+        lists.close();
     }
 
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(13, names.size(), names::toString);
+        assertEquals(20, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());
@@ -154,6 +172,89 @@ class SarBeansTest {
                         && description.length() > unit.length() + 10
                         && !description.contains("(null)"),
                 () -> bean + " " + feature.getName() + ": " + description);
+    }
+
+    @Test
+    void jobsOfAllKindsAreShownAlikeAndStopped() throws Exception {
+        assertEquals(0, ((CompositeData[]) get("Jobs", "Latest")).length);
+        var holds = new CountDownLatch(1);
+        var begun = lists.start(Cause.JMX, job -> {
+            while (true) {
+                job.at("reading names", 3, 4);
+                holds.countDown();
+            }
+        });
+        assertTrue(begun.isPresent());
+        holds.await();
+        CompositeData job = ((CompositeData[]) get("Jobs", "Latest"))[0];
+        assertEquals("list of damage", job.get("kind"));
+        assertEquals("running", job.get("state"));
+        assertEquals("reading names", job.get("step"));
+        assertEquals(3L, job.get("done"));
+        assertEquals(4L, job.get("of"));
+        assertEquals(false, invoke("Jobs", "stop", "list of damage", 2L), "no such number");
+        assertThrows(RuntimeMBeanException.class, () -> invoke("Jobs", "stop", "dance", 1L));
+        assertEquals(true, invoke("Jobs", "stop", "list of damage", 1L));
+        TestWait.until(
+                () -> ((CompositeData[]) get("Jobs", "Latest"))[0].get("state").equals("stopped"));
+        assertEquals(false, invoke("Jobs", "stop", "list of damage", 1L), "it has ended");
+    }
+
+    @Test
+    void damagedFilesAreListedOnRequest() throws Exception {
+        assertEquals("", get("DamagedFiles", "LastState"));
+        damage = new DamageReport(
+                List.of(),
+                List.of(new DamageReport.FileDamage(
+                        7, List.of("a\nb"), List.of(new DamageReport.DamagedRange(4096, 8192, 0)), 4096, 0)),
+                2,
+                9000,
+                1);
+        invoke("DamagedFiles", "start");
+        TestWait.until(() -> get("DamagedFiles", "LastState").equals("done"));
+        assertEquals(3L, get("DamagedFiles", "LastFiles"));
+        assertEquals(9000L, get("DamagedFiles", "LastBytes"));
+        CompositeData file = ((CompositeData[]) get("DamagedFiles", "LastList"))[0];
+        assertEquals("a\\u000ab", file.get("paths"));
+        assertEquals(4096L, file.get("firstOffset"));
+    }
+
+    @Test
+    void theSettingsAreListedWithWhatIsAllowed() throws Exception {
+        CompositeData[] all = (CompositeData[]) get("Parameters", "All");
+        CompositeData threshold = Arrays.stream(all)
+                .filter(one -> one.get("name").equals("ReferenceCountThreshold"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals("SelectivePromotion", threshold.get("bean"));
+        assertEquals("5", threshold.get("value"));
+        assertEquals("1", threshold.get("least"));
+        assertTrue(Long.parseLong((String) threshold.get("most")) > 1000);
+        assertEquals("references", threshold.get("unit"));
+        assertEquals(
+                Set.of(),
+                Arrays.stream(all)
+                        .filter(one -> one.get("type").equals("java.lang.String")
+                                && one.get("name").equals("Policy")
+                                && !one.get("choices").toString().contains("cost"))
+                        .collect(Collectors.toSet()));
+    }
+
+    @Test
+    void filesAndTheFastTierHaveOperations() throws Exception {
+        assertEquals(7, ((long[]) ((CompositeData) invoke("Files", "explain", "a/b")).get("cells"))[3]);
+        assertEquals(true, invoke("Files", "restore", "a", "/srv/a"));
+        assertEquals(true, invoke("Files", "defragment", "b"));
+        assertEquals(List.of("explain a/b", "restore a to /srv/a", "defragment b"), files.calls);
+        assertEquals(true, invoke("FastTier", "migrate", "c"));
+        assertEquals(true, invoke("FastTier", "attach", true));
+        assertEquals(List.of("MIGRATE c", "attach true"), fastTier.calls);
+        CompositeData reader = ((CompositeData[]) get("Streams", "Readers"))[0];
+        assertEquals(42L, reader.get("inode"));
+        assertEquals("assumed", get("Streams", "DiskSource"));
+        assertEquals("lookahead", get("RestoreCache", "Policy"));
+        assertEquals(true, invoke("Volume", "unmount"));
+        assertTrue(unmounted);
     }
 
     @Test
@@ -370,14 +471,15 @@ class SarBeansTest {
         return SERVER.getAttribute(VolumeRegistration.sarName(type, "beans"), attribute);
     }
 
-    private static void invoke(String type, String operation, @Nullable Object... arguments) throws Exception {
+    private static @Nullable Object invoke(String type, String operation, @Nullable Object... arguments)
+            throws Exception {
         ObjectName name = VolumeRegistration.sarName(type, "beans");
         String[] signature = Arrays.stream(SERVER.getMBeanInfo(name).getOperations())
                 .filter(info -> info.getName().equals(operation))
                 .flatMap(info -> Arrays.stream(info.getSignature()))
                 .map(MBeanParameterInfo::getType)
                 .toArray(String[]::new);
-        SERVER.invoke(name, operation, arguments, signature);
+        return SERVER.invoke(name, operation, arguments, signature);
     }
 
     private static void set(String type, String attribute, @Nullable Object value) throws Exception {

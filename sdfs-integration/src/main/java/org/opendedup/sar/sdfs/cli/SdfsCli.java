@@ -66,7 +66,8 @@ import picocli.CommandLine.ScopeType;
             AuditCommand.class,
             SupportBundleCommand.class,
             UnmountCommand.class,
-            DestroyCommand.class
+            DestroyCommand.class,
+            ConsoleCommand.class
         },
         footer = {
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
@@ -150,7 +151,7 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
             entry.put("name", name);
             // A volume of which nothing is known must not hide the others.
             try {
-                entry.putAll(ControlSocket.ask(socket(directory, name), VolumeCommands.PING)
+                entry.putAll(ControlSocket.ask(environment().controlSocket(name), VolumeCommands.PING)
                         .orElse(NOT_MOUNTED));
             } catch (SilentDaemonException e) {
                 entry.put("state", "does not answer");

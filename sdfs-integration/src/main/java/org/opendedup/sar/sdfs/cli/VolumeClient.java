@@ -15,7 +15,6 @@ import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
-import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -96,13 +95,6 @@ abstract class VolumeClient {
                 : environment.configDirectory().read(name()).config().locations();
     }
 
-    final Path socket(ConfigDirectory directory, String named) throws IOException {
-        Optional<VolumeConfig.Locations> ofPlugin = directory.locationsOfPlugin(named);
-        return ofPlugin.isPresent()
-                ? environment.pluginSocket(named, ofPlugin.get())
-                : environment.runFiles(directory.read(named)).socket();
-    }
-
     /**
      * Returns the control socket for a request; for a caller without access to it or to the volume file, the one of the
      * status, if the request is for that.
@@ -116,7 +108,7 @@ abstract class VolumeClient {
         Path ofStatus = RunFiles.statusSocket(name());
         boolean mayDo = VolumeCommands.OF_STATUS.contains(command) && Files.exists(ofStatus);
         try {
-            Path socket = socket(environment.configDirectory(), name());
+            Path socket = environment.controlSocket(name());
             boolean isHidden = !Files.exists(socket) && !Files.notExists(socket);
             return isHidden && mayDo ? ofStatus : socket;
         } catch (AccessDeniedException e) {

@@ -25,6 +25,7 @@ import org.opendedup.sar.sdfs.cli.control.CareHandlers;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.PluginSocket;
@@ -102,6 +103,7 @@ final class VolumeCare implements Closeable {
     private final Recent<StoreFigures> figures;
     private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
+    private final JmxControl jmx;
     /** Answers commands; null if no command can reach the process. */
     private volatile @Nullable ControlServer control;
 
@@ -140,6 +142,7 @@ final class VolumeCare implements Closeable {
         figures = new Recent<>(SAMPLE_AGE_MAX, () -> figures(bean, begunNanos));
         sar = sar();
         registration = register(bean);
+        jmx = new JmxControl(bean);
     }
 
     /**
@@ -193,6 +196,9 @@ final class VolumeCare implements Closeable {
                 if (sar != null) {
                     beans.sar(sar);
                 }
+                beans.jobs(List.of(collections, scrubs, heals, checks, copies));
+                beans.parameters();
+                beans.history(Clock.systemUTC());
             });
             maintenance.damage().listen(all.damageListener());
             return all;
@@ -227,6 +233,7 @@ final class VolumeCare implements Closeable {
         var jobs = new CareJobs(collections, StartTimes.NEVER, scrubs, scrubTimer, heals, checks, copies);
         Map<String, Handler> handlers = CareHandlers.of(jobs, backupTargets(), maintenance.chunks()::find);
         handlers.put(VolumeCommands.PING, (arguments, caller) -> state);
+        handlers.put(JmxControl.COMMAND, (arguments, caller) -> jmx.answer(arguments));
         handlers.put(
                 VolumeCommands.STATUS,
                 (arguments, caller) -> StatusReport.ofChunks(
@@ -378,6 +385,7 @@ final class VolumeCare implements Closeable {
         if (control != null) {
             closing.run(control::close);
         }
+        closing.run(jmx::close);
         if (registration != null) {
             closing.run(registration::close);
         }

@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 
@@ -34,7 +35,7 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
         Path folder = Path.of(arguments.text("folder"));
         arguments.end();
         targets.requireApart(folder);
-        return jobs.start(job -> {
+        return jobs.start(Cause.SDFSCLI, job -> {
             job.at("copying", 0, 0);
             return targets.backups().backUpTo(folder);
         });

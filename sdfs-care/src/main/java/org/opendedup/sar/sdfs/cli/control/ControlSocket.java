@@ -104,7 +104,7 @@ public final class ControlSocket {
     private static Duration limit(String command) {
         return switch (command) {
             case VolumeCommands.PING -> ANSWER_LIMIT;
-            case VolumeCommands.STATUS, VolumeCommands.INFO -> STATUS_LIMIT;
+            case VolumeCommands.STATUS, VolumeCommands.INFO, JmxControl.COMMAND -> STATUS_LIMIT;
             default -> LIMIT;
         };
     }

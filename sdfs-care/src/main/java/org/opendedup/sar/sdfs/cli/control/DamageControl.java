@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.cli.report.DamageText;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.volume.care.DamageReport;
 
@@ -32,10 +33,15 @@ public final class DamageControl extends JobControl<DamageReport> implements Clo
         this.jobs = jobs;
     }
 
+    /** Returns the lists of damage. */
+    public AttendedJobs<DamageReport> jobs() {
+        return jobs;
+    }
+
     @Override
     Optional<JobStatus<DamageReport>> start(ControlArguments arguments) throws IOException {
         arguments.end();
-        return jobs.start(source::list);
+        return jobs.start(Cause.SDFSCLI, source::list);
     }
 
     @Override

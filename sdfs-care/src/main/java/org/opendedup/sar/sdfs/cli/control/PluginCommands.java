@@ -17,6 +17,7 @@ public final class PluginCommands {
             CheckControl.COMMAND,
             BackupControl.COMMAND,
             ChunkControl.COMMAND,
+            JmxControl.COMMAND,
             IndexControl.COMMAND,
             SarControl.COMMAND);
 

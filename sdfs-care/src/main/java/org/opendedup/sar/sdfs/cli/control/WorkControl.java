@@ -6,7 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 
 /** The daemon's side of a command whose jobs end with it, and report values for JSON. */
@@ -30,9 +32,25 @@ public final class WorkControl extends JobControl<Map<String, Object>> implement
         this.maker = maker;
     }
 
+    /** Returns the jobs of the command. */
+    public Jobs<?> jobs() {
+        return jobs;
+    }
+
+    /**
+     * Starts a job that nobody attends, for JMX.
+     *
+     * @throws IOException if another one is running
+     */
+    public void startForJmx(Work<Map<String, Object>> work) throws IOException {
+        if (jobs.start(Cause.JMX, work).isEmpty()) {
+            throw new IOException("a " + jobs.name() + " is running already");
+        }
+    }
+
     @Override
     Optional<JobStatus<Map<String, Object>>> start(ControlArguments arguments) throws IOException {
-        return jobs.start(maker.work(arguments));
+        return jobs.start(Cause.SDFSCLI, maker.work(arguments));
     }
 
     @Override

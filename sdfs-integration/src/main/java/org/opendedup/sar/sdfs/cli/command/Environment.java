@@ -1,11 +1,13 @@
 package org.opendedup.sar.sdfs.cli.command;
 
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sdfs.cli.control.PluginSocket;
@@ -71,6 +73,15 @@ public record Environment(
      */
     public Path pluginSocket(String volume, VolumeConfig.Locations locations) {
         return PluginSocket.of(volume, locations.metadata(), variables.get(PluginSocket.RUN_DIRECTORY));
+    }
+
+    /** Returns the control socket of a volume, of SDFS with the plugin or of ours. */
+    public Path controlSocket(String volume) throws IOException {
+        ConfigDirectory directory = configDirectory();
+        Optional<VolumeConfig.Locations> ofPlugin = directory.locationsOfPlugin(volume);
+        return ofPlugin.isPresent()
+                ? pluginSocket(volume, ofPlugin.get())
+                : runFiles(directory.read(volume)).socket();
     }
 
     /** Returns extra options for the daemon's JVM, separated by spaces. */

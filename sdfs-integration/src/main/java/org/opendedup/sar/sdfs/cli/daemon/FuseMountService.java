@@ -107,7 +107,11 @@ public final class FuseMountService implements MountService {
                     new DamageSource(care.damage(), failures::settleDamage),
                     care.backups(),
                     new TierTools(volume, mount::writeBack),
-                    new FileTools(volume, mount::writeBack));
+                    new FileTools(
+                            volume,
+                            mount::writeBack,
+                            () -> sar.status().settings(),
+                            config.restore().cache().toString()));
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();

@@ -8,6 +8,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,6 +42,7 @@ import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
@@ -74,6 +76,7 @@ import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.join.IdleJoins;
 import org.opendedup.sar.sdfs.join.Joins;
@@ -281,21 +284,8 @@ public final class VolumeDaemon {
                         HealthRules::findings)) {
             Recent<VolumeFigures> figures =
                     VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
-            try (VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
-                        beans.volume(figures, health, volume::findChunks);
-                        beans.settings(VolumeOptions.ALL, definition.values());
-                        beans.sar(administration);
-                        beans.fastTier(volume.tier()::figures);
-                        beans.collections(collections, timer);
-                        beans.scrubs(scrubs, scrubTimer);
-                        beans.heals(
-                                heals,
-                                () -> volume.damage()
-                                        .list((step, done, of) -> {})
-                                        .faults());
-                        beans.joins(joins);
-                    });
-                    var checks = new VolumeChecks(name(), volume.files()::check, clock);
+            BackupTargets backupTargets = BackupTargets.of(volume.backups(), definition, mountPoint);
+            try (var checks = new VolumeChecks(name(), volume.files()::check, clock);
                     var copies = new AttendedJobs<MetadataBackups.Copy>(name(), BackupControl.COMMAND);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
@@ -304,6 +294,41 @@ public final class VolumeDaemon {
                             volume.tier(),
                             Objects.toString(definition.sar().ssdLocation(), ""));
                     DailyLine daily = DailyLine.start(figures, wear, clock);
+                    VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
+                        beans.volume(figures, volume::resume, () -> unmountFor(volume), health, volume::findChunks);
+                        beans.settings(VolumeOptions.ALL, definition.values());
+                        beans.sar(administration);
+                        beans.fastTier(volume.tier()::figures, tierControl);
+                        beans.files(fileControl);
+                        beans.collections(collections, timer);
+                        beans.scrubs(scrubs, scrubTimer);
+                        beans.heals(
+                                heals,
+                                () -> volume.damage()
+                                        .list((step, done, of) -> {})
+                                        .faults());
+                        beans.damagedFiles(damageControl.jobs(), volume.damage()::list);
+                        beans.joins(joins);
+                        beans.checks(checks);
+                        beans.backups(
+                                volume.backups(),
+                                backupTargets,
+                                definition.config().locations().data());
+                        List<Jobs<?>> kinds = new ArrayList<>(fileControl.jobs());
+                        kinds.addAll(List.of(
+                                collections,
+                                scrubs,
+                                heals,
+                                joins,
+                                checks,
+                                copies,
+                                damageControl.jobs(),
+                                tierControl.jobs()));
+                        beans.jobs(kinds);
+                        beans.parameters();
+                        beans.history(clock);
+                    });
+                    var jmx = new JmxControl(name());
                     UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
                 volume.damage().listen(registration.damageListener());
                 mounted = volume;
@@ -314,8 +339,7 @@ public final class VolumeDaemon {
                         volume,
                         kind -> settings.keep(VolumeOptions.INDEX, kind),
                         joins);
-                whileMounted.putAll(CareHandlers.of(
-                        jobs, BackupTargets.of(volume.backups(), definition, mountPoint), volume::findChunks));
+                whileMounted.putAll(CareHandlers.of(jobs, backupTargets, volume::findChunks));
                 whileMounted.put(
                         VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume, wear));
                 var metrics = new DaemonMetrics(
@@ -329,6 +353,7 @@ public final class VolumeDaemon {
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
                 whileMounted.putAll(tierControl.handlers());
                 whileMounted.putAll(fileControl.handlers());
+                whileMounted.put(JmxControl.COMMAND, (arguments, caller) -> jmx.answer(arguments));
                 whileMounted.put(
                         VolumeCommands.STATUS,
                         (arguments, caller) -> StatusReport.of(
@@ -504,6 +529,12 @@ public final class VolumeDaemon {
         Map<String, Object> state = state();
         state.putAll(closing);
         return state;
+    }
+
+    /** Unmounts for JMX, whose client cannot wait until the volume is closed: its bean is then gone. */
+    private boolean unmountFor(MountedVolume volume) throws IOException {
+        mount.unmount(volume);
+        return true;
     }
 
     private Map<String, Object> stats(

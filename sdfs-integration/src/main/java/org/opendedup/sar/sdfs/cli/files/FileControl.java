@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.disk.DiskModel;
@@ -15,18 +16,24 @@ import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
+import org.opendedup.sar.sdfs.jmx.DiskFigures;
+import org.opendedup.sar.sdfs.jmx.FileCare;
+import org.opendedup.sar.sdfs.jmx.FilePicture;
+import org.opendedup.sar.sdfs.jmx.RestoreCacheFigures;
+import org.opendedup.sar.sdfs.jmx.StreamFigures;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control
- * commands with these names. The latter two are jobs, see {@link JobControl}.
+ * commands with these names. The latter two are jobs, see {@link JobControl}. JMX does the same by {@link FileCare}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
  * gives no access to a file that the mount would refuse.
  */
-public final class FileControl implements Closeable {
+public final class FileControl implements FileCare, Closeable {
     public static final String FILE = "file";
     public static final String DEFRAG = "defrag";
     public static final String RESTORE = "restore";
@@ -79,6 +86,41 @@ public final class FileControl implements Closeable {
         return ReadersReport.of(files.readers(), files.disk());
     }
 
+    @Override
+    public FilePicture picture(String path) throws IOException {
+        return files.picture(path);
+    }
+
+    @Override
+    public List<StreamFigures> readers() {
+        return ReadersReport.of(files.readers(), files.disk()).readers();
+    }
+
+    @Override
+    public DiskFigures disk() {
+        return DiskFigures.of(files.disk());
+    }
+
+    @Override
+    public RestoreCacheFigures restoreCache() throws IOException {
+        return files.restoreCache();
+    }
+
+    @Override
+    public void restore(String path, Path destination) throws IOException {
+        restores.startForJmx(restoreTo(path, destination));
+    }
+
+    @Override
+    public void defragment(String path) throws IOException {
+        defragmentations.startForJmx(files.defragment(path, DiskModel.HDD, new Limits(0, false)));
+    }
+
+    /** Returns the jobs of the commands. */
+    public List<Jobs<?>> jobs() {
+        return List.of(defragmentations.jobs(), restores.jobs());
+    }
+
     private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
         long permille = arguments.number("permille", 0);
@@ -89,8 +131,13 @@ public final class FileControl implements Closeable {
 
     private Work<Map<String, Object>> restore(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
-        Path target = Path.of(arguments.text("destination")).normalize();
+        Path destination = Path.of(arguments.text("destination"));
         arguments.end();
+        return restoreTo(path, destination);
+    }
+
+    private Work<Map<String, Object>> restoreTo(String path, Path destination) throws IOException {
+        Path target = destination.normalize();
         Path parent = target.getParent();
         if (!target.isAbsolute() || parent == null) {
             throw new IllegalArgumentException(target + " is no absolute path of a destination");

@@ -4,17 +4,24 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.jmx.FilePicture;
+import org.opendedup.sar.sdfs.jmx.RestoreCacheFigures;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
@@ -22,11 +29,19 @@ import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 public class FileTools {
     private final Volume volume;
     private final ServedPaths.Cache cache;
+    private final Supplier<HotSettings> settings;
+    private final String cachePolicy;
 
-    /** @param cache what the kernel has not sent yet: work on a file first makes it send that */
-    public FileTools(Volume volume, ServedPaths.Cache cache) {
+    /**
+     * @param cache what the kernel has not sent yet: work on a file first makes it send that
+     * @param settings the parameters of SAR
+     * @param cachePolicy policy of the cache of the sequential readers, for people
+     */
+    public FileTools(Volume volume, ServedPaths.Cache cache, Supplier<HotSettings> settings, String cachePolicy) {
         this.volume = volume;
         this.cache = cache;
+        this.settings = settings;
+        this.cachePolicy = cachePolicy;
     }
 
     /**
@@ -73,6 +88,25 @@ public class FileTools {
     /** Returns the state of the device that holds the containers, as reads see it. */
     public DiskStatus disk() {
         return volume.disk();
+    }
+
+    /** Returns how a file is read, as a picture. */
+    public FilePicture picture(String path) throws IOException {
+        var rules = new FileExplainer.Rules(
+                volume.hot().isConfigured() ? volume.hot()::find : (chunk, into) -> false, settings.get());
+        VolumeMaintenance care = volume.maintenance();
+        return paths().use(path, inode -> {
+            var bounds = new FilePicture.Bounds();
+            var unused = care.explain(inode, 0, rules, bounds);
+            FilePicture.Grid grid = bounds.grid();
+            FileExplanation explained = care.explain(inode, 0, rules, grid);
+            return grid.picture(explained, care.fragmentation(inode, FilePicture.DISK));
+        });
+    }
+
+    /** Returns the cache of the sequential readers. */
+    public RestoreCacheFigures restoreCache() throws IOException {
+        return RestoreCacheFigures.of(cachePolicy, volume.readers(), volume.statistics());
     }
 
     private ServedPaths paths() {

@@ -7,8 +7,11 @@ import org.opendedup.sar.sdfs.cli.control.ControlArguments;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.TierReport;
+import org.opendedup.sar.sdfs.jmx.TierWork;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 
 /**
@@ -16,7 +19,7 @@ import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
  * {@code action} selects the operation, and {@value #JOB} for those that may last, see {@link JobControl}; its argument
  * {@code kind} selects the work.
  */
-public final class TierControl implements Closeable {
+public final class TierControl implements TierWork, Closeable {
     public static final String COMMAND = "tier";
     public static final String STATUS = "status";
     public static final String EXPLAIN = "explain";
@@ -78,13 +81,37 @@ public final class TierControl implements Closeable {
         String path = arguments.text("path");
         boolean waits = arguments.number("wait", 0) != 0;
         arguments.end();
+        for (Kind known : Kind.values()) {
+            if (Json.word(known).equals(kind)) {
+                return work(known, path, waits);
+            }
+        }
+        throw new IOException("the daemon knows no work '" + kind + "' on raw files");
+    }
+
+    private Work<Map<String, Object>> work(Kind kind, String path, boolean waits) {
         return switch (kind) {
             case MIGRATE -> tier.migrate(path, waits);
             case PIN -> tier.pin(path, true);
             case UNPIN -> tier.pin(path, false);
             case RELOAD -> tier.reload(path, waits);
-            default -> throw new IOException("the daemon knows no work '" + kind + "' on raw files");
         };
+    }
+
+    /** For JMX; waits for no file that is in use. */
+    @Override
+    public void start(Kind kind, String path) throws IOException {
+        jobs.startForJmx(work(kind, path, false));
+    }
+
+    @Override
+    public boolean attach(boolean makeNew) throws IOException {
+        return tier.attach(makeNew);
+    }
+
+    /** Returns the jobs on raw files. */
+    public Jobs<?> jobs() {
+        return jobs.jobs();
     }
 
     /** Stops the running job. */

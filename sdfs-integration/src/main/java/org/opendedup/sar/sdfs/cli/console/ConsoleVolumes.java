@@ -1,0 +1,103 @@
+package org.opendedup.sar.sdfs.cli.console;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.JmxControl;
+import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.jolokia.Role;
+
+/** The volumes of the machine, as the console reaches them. Safe for use by many threads. */
+final class ConsoleVolumes {
+    /** Requests to one volume at a time: one that hangs must not hold up the others. */
+    private static final int REQUESTS_MAX = 4;
+
+    private final Environment environment;
+    private final Map<String, Semaphore> free = new ConcurrentHashMap<>();
+
+    /** Why a volume does not answer; the message is for people. */
+    static final class NoAnswerException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        NoAnswerException(String message) {
+            super(message);
+        }
+    }
+
+    ConsoleVolumes(Environment environment) {
+        this.environment = environment;
+    }
+
+    /** Returns name, state and, if it is mounted, mount point and name in JMX of each volume. */
+    List<Map<String, Object>> all() throws IOException {
+        List<Map<String, Object>> volumes = new ArrayList<>();
+        for (String name : environment.configDirectory().volumes()) {
+            var entry = new LinkedHashMap<String, Object>();
+            entry.put("name", name);
+            entry.put("bean", name);
+            // A volume of which nothing is known must not hide the others.
+            try {
+                Optional<Map<String, Object>> state =
+                        ControlSocket.ask(environment.controlSocket(name), VolumeCommands.PING);
+                entry.put("state", state.map(found -> found.get("state")).orElse("not mounted"));
+                state.map(found -> found.get("mountPoint")).ifPresent(point -> entry.put("mountPoint", point));
+                state.map(found -> found.get("jmxName")).ifPresent(bean -> entry.put("bean", bean));
+            } catch (SilentDaemonException e) {
+                entry.put("state", "does not answer");
+            } catch (IOException | IllegalArgumentException e) {
+                entry.put("state", "unknown: " + FailureText.of(e));
+            }
+            volumes.add(entry);
+        }
+        return volumes;
+    }
+
+    /**
+     * Passes a request of the Jolokia protocol on.
+     *
+     * @return the answer, in JSON
+     * @throws NoAnswerException if there is no such volume, it is not mounted, or it does not answer
+     */
+    String ask(String volume, Role role, String request) throws NoAnswerException {
+        Semaphore turns = free.computeIfAbsent(known(volume), name -> new Semaphore(REQUESTS_MAX));
+        if (!turns.tryAcquire()) {
+            throw new NoAnswerException(volume + " has not answered the requests before");
+        }
+        try {
+            return ControlSocket.ask(
+                            environment.controlSocket(volume),
+                            JmxControl.COMMAND,
+                            Map.of(JmxControl.ROLE, role.toString(), JmxControl.REQUEST, request))
+                    .map(answer -> String.valueOf(answer.get(JmxControl.ANSWER)))
+                    .orElseThrow(() -> new NoAnswerException(volume + " is not mounted"));
+        } catch (NoAnswerException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new NoAnswerException(FailureText.of(e));
+        } finally {
+            turns.release();
+        }
+    }
+
+    private String known(String volume) throws NoAnswerException {
+        ConfigDirectory directory = environment.configDirectory();
+        try {
+            if (directory.volumes().contains(volume)) {
+                return volume;
+            }
+        } catch (IOException e) {
+            throw new NoAnswerException(FailureText.of(e));
+        }
+        throw new NoAnswerException("there is no such volume");
+    }
+}
