@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jolokia.json.JSONStructure;
 import org.jolokia.json.parser.JSONParser;
 import org.jolokia.json.parser.ParseException;
@@ -27,6 +28,8 @@ import org.jolokia.service.serializer.JolokiaSerializer;
  * Safe for use by many threads.
  */
 public final class Agent implements Closeable {
+    private static final Set<String> MAY_CHANGE = Set.of("EXEC", "WRITE");
+
     private final String volume;
     /** Guarded by this. */
     private final Map<Role, Started> started = new EnumMap<>(Role.class);
@@ -62,16 +65,30 @@ public final class Agent implements Closeable {
 
     /** Jolokia asks its restrictor about some types only; a client that registers for notifications takes memory. */
     private static void requireTypes(Role role, String request) throws ParseException, IOException {
-        Object parsed = new JSONParser().parse(new StringReader(request));
-        for (Object one : parsed instanceof List<?> all ? all : List.of(parsed)) {
-            String type = one instanceof Map<?, ?> fields
-                    ? String.valueOf(fields.get("type")).toUpperCase(Locale.ROOT)
-                    : "";
+        for (String type : types(request)) {
             if (VolumeAccess.types(role).stream()
                     .noneMatch(allowed -> allowed.name().equals(type))) {
                 throw new SecurityException("requests of this type are not answered");
             }
         }
+    }
+
+    /** Returns whether a request, or one of a list of them, calls an operation or sets an attribute. */
+    public static boolean mayChange(String request) {
+        try {
+            return types(request).stream().anyMatch(MAY_CHANGE::contains);
+        } catch (ParseException | IOException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    private static List<String> types(String request) throws ParseException, IOException {
+        Object parsed = new JSONParser().parse(new StringReader(request));
+        return (parsed instanceof List<?> all ? all : List.of(parsed))
+                .stream()
+                        .map(one -> one instanceof Map<?, ?> fields ? String.valueOf(fields.get("type")) : "")
+                        .map(type -> type.toUpperCase(Locale.ROOT))
+                        .toList();
     }
 
     private synchronized HttpRequestHandler handler(Role role) throws IOException {

@@ -312,6 +312,7 @@ public final class ControlServer implements Closeable {
         Object action = arguments instanceof Map<?, ?> given ? given.get("action") : null;
         return request.get("command") instanceof String command
                 && !reading.contains(command)
+                && (!command.equals(JmxControl.COMMAND) || JmxControl.mayChange(arguments))
                 && (action == null || !READING_ACTIONS.contains(action.toString()));
     }
 

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.jolokia.Agent;
 import org.opendedup.sar.sdfs.jolokia.Role;
 
@@ -36,6 +37,13 @@ public final class JmxControl implements Closeable {
         String jolokia = arguments.text(REQUEST);
         arguments.end();
         return Map.of(ANSWER, agent.answer(role, jolokia));
+    }
+
+    /** Returns whether the arguments of a request are for more than to look. */
+    static boolean mayChange(@Nullable Object arguments) {
+        return arguments instanceof Map<?, ?> given
+                && given.get(REQUEST) instanceof String request
+                && Agent.mayChange(request);
     }
 
     @Override
