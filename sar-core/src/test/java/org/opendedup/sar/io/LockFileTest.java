@@ -43,6 +43,20 @@ class LockFileTest {
     }
 
     @Test
+    void theKernelListsWhatIsHeld() throws IOException {
+        assertFalse(LockFile.isListed(file), "there is no file");
+        try (LockFile lock = LockFile.tryAcquire(file).orElseThrow()) {
+            assertTrue(LockFile.isListed(file));
+        }
+        // The control, with several files: one may have the number of a file that another test has locked.
+        int listed = 0;
+        for (int i = 0; i < 10; i++) {
+            listed += LockFile.isListed(Files.createFile(folder.resolve("unlocked" + i))) ? 1 : 0;
+        }
+        assertTrue(listed < 10);
+    }
+
+    @Test
     void openingTheFileElsewhereInTheProcessDoesNotEndTheLock() throws IOException {
         try (LockFile lock = LockFile.tryAcquire(file).orElseThrow()) {
             Files.readAllBytes(file);

@@ -170,7 +170,7 @@ public final class DaemonStart {
         long began = System.nanoTime();
         long unusedAt = began;
         boolean isSaid = false;
-        while (LockFile.isHeld(files.lock())) {
+        while (isServed()) {
             Map<String, Object> state = ControlSocket.ping(files.socket()).orElse(Map.of());
             Object phase = state.getOrDefault("state", "");
             if (phase.equals(VolumeDaemon.Phase.OPENING.text()) || phase.equals(VolumeDaemon.Phase.MOUNTED.text())) {
@@ -190,6 +190,11 @@ public final class DaemonStart {
             }
             Thread.sleep(looks ? TimeUnit.SECONDS.toMillis(LOOK_SECONDS) : POLL_MILLIS);
         }
+    }
+
+    /** Asks for the lock only if there may be a daemon: most mounts need the C library for nothing else. */
+    private boolean isServed() throws IOException {
+        return (Files.exists(files.socket()) || LockFile.isListed(files.lock())) && LockFile.isHeld(files.lock());
     }
 
     private static boolean hasPassed(long seconds, long sinceNanos) {
