@@ -124,8 +124,17 @@ class PluginBeansTest {
     void everyBeanCanBeReadAndIsGoneAfterClosing() throws Exception {
         PluginEngine engine = open("one", "");
         put(engine);
-        Set<String> expected =
-                Set.of("Volume", "GarbageCollector", "Scrub", "Heal", "Check", "MetadataBackup", "Settings");
+        Set<String> expected = Set.of(
+                "Volume",
+                "GarbageCollector",
+                "Scrub",
+                "Heal",
+                "Check",
+                "MetadataBackup",
+                "Settings",
+                "Jobs",
+                "Parameters",
+                "History");
         assertEquals(new TreeSet<>(expected), types("one"));
         for (String type : expected) {
             for (MBeanAttributeInfo attribute :
@@ -154,7 +163,7 @@ class PluginBeansTest {
         assertEquals(0L, get("Volume", "one", "Chunks"));
         close(one);
         assertEquals(Set.of(), types("one"));
-        assertEquals(7, types("two").size());
+        assertEquals(10, types("two").size());
         call("Scrub", "two", "start");
         await(() -> !get("Scrub", "two", "LastEnded").equals(""));
     }
@@ -168,7 +177,7 @@ class PluginBeansTest {
         assertTrue(
                 logged.stream().anyMatch(line -> line.contains("not in JMX")), "the log says why there are no figures");
         close(other);
-        assertEquals(7, types("one").size(), "those of the first volume stay");
+        assertEquals(10, types("one").size(), "those of the first volume stay");
     }
 
     @Test

@@ -85,7 +85,7 @@ public record FilePicture(
         }
     }
 
-    /** Second walk: fills the cells. A chunk is drawn where it begins. */
+    /** Second walk: fills the cells. */
     public static final class Grid implements FileExplanation.ChunkVisitor {
         private final long columnBytes;
         private final long firstContainer;
@@ -103,12 +103,16 @@ public record FilePicture(
         public boolean accept(FileExplanation.Chunk reference) {
             long container = ChunkId.container(reference.chunk().getChunkId());
             // The file may have changed since the first walk.
-            int column = bounded(reference.fileOffset() / columnBytes, COLUMNS);
             int row = bounded((container - firstContainer) / rowContainers, ROWS);
-            int cell = row * COLUMNS + column;
-            cells[cell] += reference.chunk().getLength();
-            if (reference.verdict() == Verdict.ON_SSD) {
-                ssdCells[cell] += reference.chunk().getLength();
+            long end = reference.fileOffset() + reference.chunk().getLength();
+            for (long at = reference.fileOffset(); at < end; ) {
+                int column = bounded(at / columnBytes, COLUMNS);
+                long next = Math.min(end, column == COLUMNS - 1 ? end : (column + 1) * columnBytes);
+                cells[row * COLUMNS + column] += next - at;
+                if (reference.verdict() == Verdict.ON_SSD) {
+                    ssdCells[row * COLUMNS + column] += next - at;
+                }
+                at = next;
             }
             return true;
         }

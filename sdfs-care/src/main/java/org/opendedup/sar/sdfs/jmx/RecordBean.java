@@ -224,6 +224,10 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         return text + " (" + unit + ")";
     }
 
+    boolean hasAttribute(String name) {
+        return attributes.containsKey(name);
+    }
+
     /** Returns how JMX describes an attribute. */
     MBeanAttributeInfo attributeInfo(String name) {
         Value value = attributes.get(name);

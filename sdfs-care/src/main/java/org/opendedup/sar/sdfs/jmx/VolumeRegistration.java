@@ -245,7 +245,7 @@ public final class VolumeRegistration implements AutoCloseable {
         COURSES.forEach((kind, names) -> {
             RecordBean bean = byKind.get(kind);
             if (bean != null) {
-                names.forEach(name -> series.add(new History.Series(bean, name)));
+                names.stream().filter(bean::hasAttribute).forEach(name -> series.add(new History.Series(bean, name)));
             }
         });
         var begun = new History(series, clock);

@@ -151,20 +151,22 @@ export function causes(counts, format) {
 
 // A file: its parts from left to right, the containers that they lie in from below, in the order in which these were stored.
 export function filePicture(file, columns, format) {
-  const rows = file.cells.length / columns;
+  const highest = file.cells.reduce((row, wanted, i) => (wanted > 0 ? Math.floor(i / columns) : row), 0);
+  const rows = highest + 1;
   const cell = 6;
-  const left = 0;
-  const height = rows * cell;
+  // A file of few containers has higher rows.
+  const rowHeight = Math.min(24, Math.max(cell, (20 * cell) / rows));
+  const height = rows * rowHeight;
   const parts = [];
   file.cells.forEach((wanted, i) => {
     if (wanted === 0) return;
-    const x = left + (i % columns) * cell;
-    const y = height - (Math.floor(i / columns) + 1) * cell;
-    const strength = 0.35 + 0.65 * Math.min(1, wanted / file.columnBytes);
-    const ssd = (cell - 0.6) * (file.ssdCells[i] / wanted);
+    const x = (i % columns) * cell;
+    const y = height - (Math.floor(i / columns) + 1) * rowHeight;
+    const strength = 0.3 + 0.7 * Math.min(1, wanted / file.columnBytes);
+    const ssd = (rowHeight - 0.6) * (file.ssdCells[i] / wanted);
     parts.push(
-      svg("rect", { class: "cell disk", x, y, width: cell - 0.6, height: cell - 0.6 - ssd, opacity: strength }),
-      svg("rect", { class: "cell ssd", x, y: y + cell - 0.6 - ssd, width: cell - 0.6, height: ssd, opacity: strength }),
+      svg("rect", { class: "cell disk", x, y, width: cell - 0.6, height: rowHeight - 0.6 - ssd, opacity: strength }),
+      svg("rect", { class: "cell ssd", x, y: y + rowHeight - 0.6 - ssd, width: cell - 0.6, height: ssd, opacity: strength }),
     );
   });
   const label = `The file wants ${file.containers} containers; the SSD has copies of ${format(file.ssdBytes)} of ${format(file.bytes)}`;

@@ -34,9 +34,9 @@ const STARTS = [
 
 // Beans with settings, in the order in which these are shown.
 const GROUPS = {
-  SelectivePromotion: "SAR: promotion",
-  LruList: "SAR: recent reads",
-  SsdLog: "SAR: the SSD",
+  SelectivePromotion: "SAR",
+  LruList: "SAR",
+  SsdLog: "SAR",
   GarbageCollector: "Garbage collection",
   Scrub: "Scrub",
 };
@@ -438,6 +438,7 @@ export class VolumeView {
       await action();
       output.className = "small done";
       setText(output, done);
+      setTimeout(() => output.textContent === done && setText(output, ""), 8000);
     } catch (failure) {
       output.className = "small error";
       setText(output, failure.message);
@@ -517,25 +518,27 @@ class SettingsCard {
     this.groups = new Map();
   }
 
-  // The list of settings of one bean.
-  group(bean) {
-    if (!this.groups.has(bean)) {
+  // The list of settings of a group.
+  group(name) {
+    if (!this.groups.has(name)) {
       const list = h("div", { class: "settings" });
-      this.groups.set(bean, list);
-      this.list.append(h("h3", {}, GROUPS[bean] ?? words(bean)), list);
+      this.groups.set(name, list);
+      this.list.append(h("h3", {}, name), list);
     }
-    return this.groups.get(bean);
+    return this.groups.get(name);
   }
 
   async read() {
     const { Parameters: parameters } = await api.read(this.view.volume, { Parameters: ["All"] });
     const all = parameters?.All ?? [];
     this.element.hidden = all.length === 0;
-    const beans = [...new Set([...Object.keys(GROUPS), ...all.map((one) => one.bean)])];
-    for (const bean of beans) {
-      const own = all.filter((one) => one.bean === bean);
+    const groupOf = (one) => GROUPS[one.bean] ?? words(one.bean);
+    for (const group of new Set([...Object.values(GROUPS), ...all.map(groupOf)])) {
+      const own = all.filter((one) => groupOf(one) === group);
       if (own.length > 0) {
-        keyed(this.group(bean), own, (one) => one.name, (one) => this.make(one), (row, one) => this.update(row, one));
+        const order = (one) => Object.keys(GROUPS).indexOf(one.bean);
+        own.sort((one, other) => order(one) - order(other));
+        keyed(this.group(group), own, (one) => `${one.bean} ${one.name}`, (one) => this.make(one), (row, one) => this.update(row, one));
       }
     }
   }
@@ -703,7 +706,7 @@ class ExplainCard {
         ["predicted from disk", `${decimal(file.diskMbPerSecond)} MB/s`],
         ...(hasCopies ? [["with the SSD", `${decimal(file.withSsdMbPerSecond)} MB/s`]] : []),
       ]),
-      h("h3", {}, "From left to right: the file. From below: its containers, as they were stored. One line is fast; scattered points are seeks."),
+      h("h3", {}, "From left to right: the file. From below: its containers, in the order in which they were stored. A line is read fast; scattered points are seeks."),
       filePicture(file, COLUMNS, bytes),
       h("ul", { class: "legend" }, h("li", { class: "disk" }, "from the disk"), h("li", { class: "ssd" }, "copy on the SSD")),
     );
