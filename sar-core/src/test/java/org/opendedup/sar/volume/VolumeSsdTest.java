@@ -89,13 +89,18 @@ class VolumeSsdTest extends OpenVolumeTrial {
         FoundChunk found = volume.maintenance()
                 .chunks()
                 .find(HexFormat.of().formatHex(first))
+                .chunks()
                 .get(0);
         assertEquals(2, found.chunk().getCount());
         assertFalse(found.isOnSsd());
         promoted();
         TestWait.until(() -> volume.hot().contains(found.chunk().getChunkId()));
-        assertTrue(
-                volume.maintenance().chunks().find(found.fingerprint()).get(0).isOnSsd());
+        assertTrue(volume.maintenance()
+                .chunks()
+                .find(found.fingerprint())
+                .chunks()
+                .get(0)
+                .isOnSsd());
     }
 
     private long promoted() throws IOException {
