@@ -41,6 +41,7 @@ import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.DamageReport;
 
 /**
@@ -65,9 +66,10 @@ class BeanContractTest {
                 var lists = new AttendedJobs<DamageReport>("contract", "list of damage");
                 var chunks = VolumeRegistration.register(
                         "contract-chunks",
-                        beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> List.of()));
+                        beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false)));
                 var registration = VolumeRegistration.register("contract", beans -> {
-                    beans.volume(() -> null, () -> true, () -> true, health, digits -> List.of());
+                    beans.volume(
+                            () -> null, () -> true, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false));
                     beans.settings(VolumeOptions.ALL, definition.values());
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
                     var fastTier = new FakeFastTier();

@@ -66,6 +66,7 @@ import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.ssd.SsdSize;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
@@ -111,7 +112,7 @@ class SarBeansTest {
                     () -> true,
                     () -> unmounted = true,
                     health,
-                    digits -> List.of());
+                    digits -> new ChunkSearch.Found(List.of(), false));
             beans.sar(administration);
             beans.fastTier(fastTier::figures, fastTier);
             beans.files(files);
