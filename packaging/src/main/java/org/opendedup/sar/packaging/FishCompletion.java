@@ -25,12 +25,6 @@ final class FishCompletion {
         add(command, List.of());
     }
 
-    /** Adds a subcommand that the model of the command lacks. */
-    void add(String word, CommandLine command) {
-        subcommand(word, command.getCommandSpec(), List.of(), List.of(word));
-        add(command, List.of(word));
-    }
-
     /** @param words the subcommands that lead to the command */
     private void add(CommandLine command, List<String> words) {
         CommandSpec spec = command.getCommandSpec();

@@ -29,8 +29,6 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  * Writes manual pages and completions of all commands into a folder, laid out as the folder {@code share} of a prefix.
  */
 public final class Manuals {
-    private static final String ESTIMATE = "estimate";
-
     private Manuals() {}
 
     /** @param arguments the folder, the script umount-helper, the version and the date of the pages */
@@ -113,6 +111,24 @@ public final class Manuals {
         return new CommandLine(spec);
     }
 
+    /**
+     * Returns the words of {@code sdfscli estimate}, which is no subcommand in the program, but one for who types it.
+     */
+    private static CommandSpec estimate() {
+        CommandSpec program = EstimateProgram.command().getCommandSpec();
+        CommandSpec words = CommandSpec.create().name("estimate");
+        words.usageMessage().description(program.usageMessage().description());
+        program.positionalParameters().stream()
+                .map(parameter -> PositionalParamSpec.builder(parameter).build())
+                .forEach(words::addPositional);
+        // sdfscli has the others for all its commands.
+        program.options().stream()
+                .filter(option -> !option.usageHelp() && !option.longestName().equals("--json"))
+                .map(option -> OptionSpec.builder(option).build())
+                .forEach(words::addOption);
+        return words;
+    }
+
     /** Writes completions for bash, which zsh uses too, and for fish. */
     private static void complete(Path share, List<CommandLine> commands) throws IOException {
         Path bash = Files.createDirectories(share.resolve("bash-completion/completions"));
@@ -121,12 +137,12 @@ public final class Manuals {
         for (CommandLine command : commands) {
             String name = command.getCommandName();
             names.add(name);
+            if (command.getCommandSpec().userObject() instanceof SdfsCli) {
+                command.addSubcommand(estimate());
+            }
             Files.writeString(bash.resolve(name), AutoComplete.bash(name, command));
             var completion = new FishCompletion(name);
             completion.add(command);
-            if (command.getCommandSpec().userObject() instanceof SdfsCli) {
-                completion.add(ESTIMATE, EstimateProgram.command());
-            }
             Files.writeString(fish.resolve(name + ".fish"), completion.text());
         }
         Path zsh = Files.createDirectories(share.resolve("zsh/vendor-completions"));
@@ -134,6 +150,8 @@ public final class Manuals {
                 #compdef %s
                 # The completions of bash serve zsh too. They are beside this file, also where a link leads here.
                 autoload -Uz bashcompinit && bashcompinit
+                # A command of bash that zsh lacks; it only says how file names are shown.
+                (( $+functions[compopt] )) || compopt() { : }
                 source "${${(%%):-%%x}:A:h}/../../bash-completion/completions/${words[1]:t}"
                 _bash_complete -o default -F "_complete_${words[1]:t}"
                 """.formatted(String.join(" ", names)));
