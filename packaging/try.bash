@@ -60,6 +60,8 @@ mkfs.sdfs --volume-name=pool0 --volume-capacity=1GB --base-path=/srv/pool0 --mem
 mkdir "$mount_point"
 mount -t sdfs pool0 "$mount_point"
 grep -qz 'try.setting=read' "/proc/$(daemon)/cmdline" || fail "/etc/default/sdfs is not read"
+flags="$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$(daemon)/fdinfo/1")"
+((8#$flags & 8#2000)) || fail "the console is not appended to, so logrotate would leave a hole in it"
 cp -a "$data" "$mount_point/first"
 same
 # Well, or its disk has little space.

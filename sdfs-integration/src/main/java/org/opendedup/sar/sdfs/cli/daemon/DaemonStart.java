@@ -1,9 +1,11 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -259,7 +261,12 @@ public final class DaemonStart {
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
             PrivateFiles.createFile(files.console());
-            builder.redirectErrorStream(true).redirectOutput(files.console().toFile());
+            FileChannel.open(files.console(), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
+                    .close();
+            // Appended to: logrotate empties the file while the daemon has it open.
+            builder.redirectErrorStream(true)
+                    .redirectOutput(
+                            ProcessBuilder.Redirect.appendTo(files.console().toFile()));
         }
         return launcher.start(builder);
     }
