@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,21 +78,26 @@ class MountCommandTest {
         assertTrue(log.contains("volume pool0 closed"), log);
     }
 
-    /** A daemon that was unmounted and does not yet know it, or closes the volume. */
+    /** A daemon that was unmounted and does not yet know it, or closes the volume; a program had it only briefly. */
     @Test
     void waitsForTheOldDaemonAndSaysSo() throws Exception {
         Files.createDirectories(files().runFolder());
         var state = Map.of("state", "detached", "pid", 4711, "mountPoint", "/mnt");
+        var looks = new AtomicInteger();
         var mount = new FutureTask<>(() -> mount("pool0", mountPoint.toString()));
         try (LockFile old = LockFile.tryAcquire(files().lock()).orElseThrow();
                 ControlServer control = ControlServer.start(
                         files().socket(),
                         Map.of(
                                 VolumeCommands.PING, (arguments, caller) -> state,
-                                VolumeCommands.INFO, (arguments, caller) -> Map.of("users", List.of())),
+                                VolumeCommands.INFO,
+                                        (arguments, caller) -> Map.of(
+                                                "users",
+                                                looks.getAndIncrement() == 0 ? List.of("5 (cat)") : List.of())),
                         command -> "not known")) {
             new Thread(mount, "mount").start();
-            TestWait.until(() -> output.err().contains("waiting: process 4711 still closes the volume 'pool0'"));
+            TestWait.until(() ->
+                    looks.get() > 1 && output.err().contains("waiting: process 4711 still closes the volume 'pool0'"));
             assertFalse(mount.isDone());
         }
         assertEquals(ExitCode.OK, mount.get(), output.err());

@@ -170,7 +170,7 @@ public final class DaemonStart {
      */
     private void awaitUnserved() throws IOException, InterruptedException, CommandFailedException {
         long began = System.nanoTime();
-        long unusedAt = began;
+        Long usedSince = null;
         boolean isSaid = false;
         while (isServed()) {
             Map<String, Object> state = ControlSocket.ping(files.socket()).orElse(Map.of());
@@ -180,8 +180,9 @@ public final class DaemonStart {
             }
             boolean looks = phase.equals(VolumeDaemon.DETACHED) && hasPassed(LOOK_SECONDS, began);
             List<?> users = looks ? users() : List.of();
-            unusedAt = users.isEmpty() ? System.nanoTime() : unusedAt;
-            if (hasPassed(USED_SECONDS, unusedAt)) {
+            // From the end of the first look: a look at all processes of a busy machine may take longer than the use.
+            usedSince = users.isEmpty() ? null : usedSince == null ? Long.valueOf(System.nanoTime()) : usedSince;
+            if (usedSince != null && hasPassed(USED_SECONDS, usedSince)) {
                 throw new CommandFailedException(usedStill(state, users));
             } else if (hasPassed(CLOSE_SECONDS_MAX, began)) {
                 throw new CommandFailedException(closing(state) + " after " + CLOSE_SECONDS_MAX + " s; see "
