@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.report.Json;
 
@@ -265,6 +266,7 @@ final class MountedVolume implements AutoCloseable {
     void kill() throws IOException {
         daemon.orElseThrow().destroyForcibly();
         awaitEnd();
+        deleteStatusSocket();
         Commands.succeed("umount", "-l", mountPoint);
     }
 
@@ -294,7 +296,15 @@ final class MountedVolume implements AutoCloseable {
         if (isMounted()) {
             Commands.run("umount", "-l", mountPoint);
         }
-        daemon.ifPresent(ProcessHandle::destroyForcibly);
+        if (daemon.isPresent()) {
+            daemon.get().destroyForcibly();
+            deleteStatusSocket();
+        }
         here.end(device);
+    }
+
+    /** A killed daemon leaves it; the next one of this name would take its place. */
+    private void deleteStatusSocket() throws IOException {
+        Files.deleteIfExists(RunFiles.statusSocket(name));
     }
 }

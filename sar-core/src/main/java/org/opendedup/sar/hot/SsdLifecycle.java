@@ -111,9 +111,14 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
     }
 
     /** Returns the statistics of the log on the SSD in use, with the counters of those before it. */
-    synchronized SsdLogStatistics logStatistics() {
-        AttachedSsd ssd = attached;
-        return (ssd == null ? SsdLogStatistics.NONE : ssd.statistics()).after(earlier);
+    SsdLogStatistics logStatistics() {
+        AttachedSsd ssd;
+        SsdLogStatistics before;
+        synchronized (this) {
+            ssd = attached;
+            before = earlier;
+        }
+        return (ssd == null ? SsdLogStatistics.NONE : ssd.statistics()).after(before);
     }
 
     synchronized SsdState state() {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
 
 /**
  * How worn devices are, as they say themselves: by smartctl (package smartmontools), which also asks devices below a
@@ -76,7 +77,7 @@ final class DeviceWear {
             try {
                 OptionalDouble used = ofOne(device);
                 if (used.isEmpty()) {
-                    return new Wear(null, device + " does not tell its wear");
+                    return new Wear(null, device + " does not tell it");
                 }
                 most = Math.max(most, used.getAsDouble());
             } catch (IOException e) {
@@ -118,6 +119,10 @@ final class DeviceWear {
                     return OptionalDouble.of(1 - attribute.path("value").asDouble() / PERCENT);
                 }
             }
+        }
+        JsonNode refusal = report.at("/smartctl/messages/0/string");
+        if (refusal.isTextual()) {
+            throw new IOException("smartctl says: " + Printable.line(refusal.asText()));
         }
         return OptionalDouble.empty();
     }

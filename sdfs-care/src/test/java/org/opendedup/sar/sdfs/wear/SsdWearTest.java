@@ -118,7 +118,13 @@ class SsdWearTest {
         });
         assertEquals(0.4, wear.of(List.of("abc", "abcd", "ab")).used(), 1e-9);
         assertEquals("smartctl is not installed", wear.of(List.of("abc", "sdx")).unknown());
-        assertEquals("sdy does not tell its wear", wear.of(List.of("sdy")).unknown());
+        assertEquals("sdy does not tell it", wear.of(List.of("sdy")).unknown());
+        assertEquals(
+                "smartctl says: /dev/vda: Unable to detect device type",
+                new DeviceWear(device -> "{\"smartctl\":{\"messages\":[{\"string\":\"/dev/vda: Unable to detect"
+                                + " device type\",\"severity\":\"error\"}],\"exit_status\":1}}")
+                        .of(List.of("vda"))
+                        .unknown());
         assertNull(wear.of(List.of("abc", "sdx")).used());
         assertNull(wear.of(List.of()).used());
     }

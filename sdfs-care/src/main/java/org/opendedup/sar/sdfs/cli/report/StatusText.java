@@ -189,8 +189,8 @@ public final class StatusText {
 
     private static String wear(WearFigures wear) {
         Double used = wear.wearRatio();
-        return ByteSize.rounded(wear.writtenTodayBytes()) + " today, " + ByteSize.rounded(wear.writtenPerDayBytes())
-                + " a day before, " + ByteSize.rounded(wear.writtenBytes()) + " in total; wear "
+        return ByteSize.rounded(wear.writtenTodayBytes()) + " today, " + ByteSize.rounded(wear.writtenBytes())
+                + " in total; in the week before " + ByteSize.rounded(wear.writtenPerDayBytes()) + " a day; wear "
                 + (used == null
                         ? "unknown: " + wear.wearUnknown()
                         : Math.round(used * PERCENT) + " % (" + wear.devices() + ")");

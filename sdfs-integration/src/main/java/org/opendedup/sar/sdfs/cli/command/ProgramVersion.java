@@ -9,7 +9,8 @@ public final class ProgramVersion implements IVersionProvider {
         return new String[] {"SAR for SDFS " + text()};
     }
 
-    static String text() {
+    /** Returns the version alone. */
+    public static String text() {
         String version = ProgramVersion.class.getPackage().getImplementationVersion();
         return version == null ? "(run from class files)" : version;
     }

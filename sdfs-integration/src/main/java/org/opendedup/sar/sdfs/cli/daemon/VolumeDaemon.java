@@ -342,8 +342,8 @@ public final class VolumeDaemon {
                 whileMounted.putAll(CareHandlers.of(jobs, backupTargets, volume::findChunks));
                 whileMounted.put(
                         VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume, wear));
-                var metrics = new DaemonMetrics(
-                        name(), new ProgramVersion().getVersion()[0], figures, health, administration, wear, volume);
+                var metrics =
+                        new DaemonMetrics(name(), ProgramVersion.text(), figures, health, administration, wear, volume);
                 whileMounted.put(
                         VolumeCommands.METRICS, (arguments, caller) -> Map.of(VolumeCommands.TEXT, metrics.get()));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));

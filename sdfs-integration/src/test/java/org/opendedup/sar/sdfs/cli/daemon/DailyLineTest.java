@@ -2,12 +2,17 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.lang.reflect.RecordComponent;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.sdfs.jmx.StoreFigures;
+import org.opendedup.sar.sdfs.jmx.VolumeFigures;
+import org.opendedup.sar.sdfs.wear.WearFigures;
 
 @Timeout(30)
 class DailyLineTest {
@@ -21,5 +26,33 @@ class DailyLineTest {
         assertEquals(Duration.ofDays(1), untilNext("2026-11-29T22:59:00Z"), "not twice on one day");
         assertEquals(Duration.ofMillis(1), untilNext("2026-11-29T22:58:59.999Z"));
         assertEquals(Duration.ofHours(24).plusMinutes(59), untilNext("2026-10-24T22:00:00Z"), "a day of 25 hours");
+    }
+
+    @Test
+    void theLineHasSpaceGarbageRatioHealthAndSsdWrites() throws Exception {
+        StoreFigures store = record(
+                StoreFigures.class,
+                Map.of("name", "pool0", "health", "degraded", "storedBytes", 61L << 30, "reclaimableBytes", 3L << 30));
+        VolumeFigures figures = record(
+                VolumeFigures.class,
+                Map.of("store", store, "logicalBytes", 5L << 40, "reductionRatio", 83.934, "availableBytes", 7L << 30));
+        assertEquals(
+                "volume pool0 today: degraded; files 5.00 TiB, stored 61.0 GiB, of which 3.00 GiB garbage, ratio 83.93;"
+                        + " available 7.00 GiB; written to the SSD 2.00 GiB",
+                DailyLine.text(figures, new WearFigures(9L << 30, 2L << 30, 0, null, "", "")));
+    }
+
+    /** Makes a record of which the other components are 0, or nothing. */
+    private static <R extends Record> R record(Class<R> type, Map<String, ?> values) throws Exception {
+        RecordComponent[] components = type.getRecordComponents();
+        Object[] arguments = new Object[components.length];
+        Class<?>[] types = new Class<?>[components.length];
+        for (int i = 0; i < components.length; i++) {
+            types[i] = components[i].getType();
+            Object none = types[i] == long.class ? (Object) 0L : types[i] == double.class ? (Object) 0.0 : null;
+            Object given = values.get(components[i].getName());
+            arguments[i] = given == null ? none : given;
+        }
+        return type.getDeclaredConstructor(types).newInstance(arguments);
     }
 }
