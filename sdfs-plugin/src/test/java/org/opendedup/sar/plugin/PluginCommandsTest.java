@@ -153,6 +153,8 @@ class PluginCommandsTest {
         Map<String, Object> figures = json("stats");
         assertEquals("pool0", figures.get("name"));
         assertEquals(CHUNKS, Json.number(figures, "chunks"));
+        assertEquals(0, cli("stats", "--prometheus"), err::toString);
+        assertTrue(out.toString().contains("\nsdfs_chunks{volume=\"pool0\"} " + CHUNKS + "\n"), out::toString);
         assertEquals(true, json("index", "status").get("complete"));
         assertEquals(0, cli("index", "status"));
         assertTrue(out.toString().contains("state       complete"), out::toString);
