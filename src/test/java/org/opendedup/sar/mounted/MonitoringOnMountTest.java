@@ -42,8 +42,10 @@ class MonitoringOnMountTest {
     @Test
     void aMountIsMonitored() throws Exception {
         Path ssd = Files.createDirectories(folder.resolve("ssd"));
+        // The socket of the status is in a folder of the machine: no volume of another test may have its name.
+        Path pool = folder.resolve("monitored" + ProcessHandle.current().pid());
         try (MountedVolume volume = MountedVolume.makeWith(
-                        folder.resolve("pool"), "--sar-ssd-location=" + ssd.resolve("copies"), "--sar-ssd-capacity=1GB")
+                        pool, "--sar-ssd-location=" + ssd.resolve("copies"), "--sar-ssd-capacity=1GB")
                 .with("rw,metrics=0")) {
             volume.mount();
             Path file = volume.mountPoint().resolve("file");
