@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.jmx;
 
+import java.util.Objects;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.disk.DiskModel;
@@ -126,7 +127,8 @@ public record FilePicture(
             return new FilePicture(
                     explained.chunks(),
                     explained.bytes(),
-                    explained.verdicts().get(Verdict.ON_SSD).bytes(),
+                    Objects.requireNonNull(explained.verdicts().get(Verdict.ON_SSD))
+                            .bytes(),
                     fragmentation.containers(),
                     fragmentation.sparseContainers(),
                     fragmentation.containerReads(),

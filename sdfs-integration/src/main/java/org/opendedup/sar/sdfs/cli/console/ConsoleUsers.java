@@ -45,6 +45,7 @@ public final class ConsoleUsers {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
+    private final Path folder;
     private final Path file;
 
     /** A user. The hash says whether the password is still the same. */
@@ -56,6 +57,7 @@ public final class ConsoleUsers {
 
     /** @param folder the folder of the volume files */
     public ConsoleUsers(Path folder) {
+        this.folder = folder;
         file = folder.resolve(FILE);
     }
 
@@ -147,7 +149,7 @@ public final class ConsoleUsers {
     }
 
     private void write(List<User> users) throws IOException {
-        PrivateFiles.createFolders(file.toAbsolutePath().getParent());
+        PrivateFiles.createFolders(folder);
         String text =
                 String.join("", users.stream().map(user -> user.line() + "\n").toList());
         AtomicFile.write(file, text.getBytes(StandardCharsets.US_ASCII));

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** The files of the page: resources beside this class, in memory. No other name leads to a file. */
@@ -39,10 +40,12 @@ final class StaticFiles {
                 }
                 byPath.put(
                         "/" + name,
-                        new StaticFile(in.readAllBytes(), TYPES.get(name.substring(name.lastIndexOf('.') + 1))));
+                        new StaticFile(
+                                in.readAllBytes(),
+                                Objects.requireNonNull(TYPES.get(name.substring(name.lastIndexOf('.') + 1)))));
             }
         }
-        byPath.put("/", byPath.get("/index.html"));
+        byPath.put("/", Objects.requireNonNull(byPath.get("/index.html")));
     }
 
     Optional<StaticFile> find(String path) {

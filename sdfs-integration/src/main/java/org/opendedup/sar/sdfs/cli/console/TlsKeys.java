@@ -83,7 +83,7 @@ public record TlsKeys(SSLContext context, Set<String> names, String fingerprint)
     public static TlsKeys own(Path folder, String host) throws IOException {
         Path store = folder.resolve(FILE);
         if (Files.notExists(store)) {
-            make(store, host);
+            make(folder, store, host);
         }
         return read(store, "");
     }
@@ -115,10 +115,10 @@ public record TlsKeys(SSLContext context, Set<String> names, String fingerprint)
     }
 
     /** The JDK makes certificates only by its program keytool. */
-    private static void make(Path store, String host) throws IOException {
-        PrivateFiles.createFolders(store.toAbsolutePath().getParent());
-        Path folder = Files.createTempDirectory(store.toAbsolutePath().getParent(), "console");
-        Path made = folder.resolve(FILE);
+    private static void make(Path folder, Path store, String host) throws IOException {
+        PrivateFiles.createFolders(folder);
+        Path work = Files.createTempDirectory(folder, "console");
+        Path made = work.resolve(FILE);
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
@@ -154,7 +154,7 @@ public record TlsKeys(SSLContext context, Set<String> names, String fingerprint)
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while keytool makes a key store", e);
         } finally {
-            PrivateFiles.deleteFolder(folder);
+            PrivateFiles.deleteFolder(work);
         }
     }
 

@@ -80,6 +80,10 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         }
         // Without it the JVM changes a file in /tmp 20 times a second, so that the disk below never rests.
         command.add("-XX:-UsePerfData");
+        // A JMX port that an administrator opens tells its clients this address. It is right behind a tunnel; without
+        // it
+        // the JVM tells the address of the machine's name. Extra options may say another.
+        command.add("-Djava.rmi.server.hostname=127.0.0.1");
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         // From release 22 on, zstd-jni has other classes that look its functions up by name in all native libraries.
