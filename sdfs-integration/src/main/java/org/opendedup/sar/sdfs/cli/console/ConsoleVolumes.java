@@ -54,8 +54,11 @@ final class ConsoleVolumes {
                 state.map(found -> found.get("jmxName")).ifPresent(bean -> entry.put("bean", bean));
             } catch (SilentDaemonException e) {
                 entry.put("state", "does not answer");
-            } catch (IOException | IllegalArgumentException e) {
+            } catch (IOException e) {
                 entry.put("state", "unknown: " + FailureText.of(e));
+            } catch (IllegalArgumentException e) {
+                // The name of a file that is no volume's.
+                entry.put("state", "unknown: " + e.getMessage());
             }
             volumes.add(entry);
         }
