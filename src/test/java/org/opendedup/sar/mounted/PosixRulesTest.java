@@ -230,13 +230,16 @@ class PosixRulesTest {
         assertEquals("text", shell(AS_1000 + "cat f"));
     }
 
-    /** The kernel refuses an upper layer on FUSE that has no whiteouts, file types in listings or trusted attributes. */
+    /**
+     * The kernel refuses an upper layer on FUSE that has no whiteouts, file types in listings or trusted attributes.
+     */
     @Test
     void anOverlayHasItsUpperLayerHere() throws IOException {
         assumeTrue(Files.readString(Path.of("/proc/filesystems")).contains("overlay"), "needs overlayfs");
         String overlay = "trap 'cd ..; umount merged' EXIT; "
                 + "mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged && cd merged && ";
-        shell("mkdir -p lower/folder upper work merged; for f in moved removed folder/kept; do echo low > lower/$f; done");
+        shell(
+                "mkdir -p lower/folder upper work merged; for f in moved removed folder/kept; do echo low > lower/$f; done");
         assertEquals("", shell(overlay + "mv moved folder/arrived && rm removed && echo up >> folder/kept"));
         assertEquals("character special file 0:0 0", shell("stat -c '%F %t:%T %a' upper/moved"));
         volume.remount();
