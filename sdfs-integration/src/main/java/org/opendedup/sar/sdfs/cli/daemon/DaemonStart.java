@@ -24,6 +24,7 @@ import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /** Starts a volume's daemon and waits until its mount answers: the work of mount.sdfs, for all its callers. */
@@ -285,6 +286,8 @@ public final class DaemonStart {
 
     private void awaitMount(Process daemon) throws IOException, InterruptedException, CommandFailedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS_MAX);
+        // While the daemon's JVM starts, this one loads what the daemon's answer needs.
+        var unused = Json.read(Json.line(Map.of("state", "")));
         while (!isMounted(daemon)) {
             if (!daemon.isAlive()) {
                 throw CommandFailedException.ofLines("the volume '" + arguments.volume + "' could not be mounted:\n"
