@@ -66,7 +66,8 @@ class BeanContractTest {
                 var lists = new AttendedJobs<DamageReport>("contract", "list of damage");
                 var chunks = VolumeRegistration.register(
                         "contract-chunks",
-                        beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false)));
+                        beans -> beans.chunkVolume(
+                                () -> null, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false)));
                 var registration = VolumeRegistration.register("contract", beans -> {
                     beans.volume(
                             () -> null, () -> true, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false));
