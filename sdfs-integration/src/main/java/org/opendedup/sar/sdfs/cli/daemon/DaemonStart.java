@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -263,8 +262,7 @@ public final class DaemonStart {
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
             PrivateFiles.createFile(files.console());
-            FileChannel.open(files.console(), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
-                    .close();
+            Files.write(files.console(), new byte[0], StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
             // Appended to: logrotate empties the file while the daemon has it open.
             builder.redirectErrorStream(true)
                     .redirectOutput(
