@@ -175,8 +175,8 @@ final class ContainerConcurrencyTest extends StoreTest {
             int before = refusals.get();
             long latest = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(10);
             toAppend.release(CHUNKS_PER_STEP);
-            TestWait.until(() ->
-                    toAppend.availablePermits() == 0 || refusals.get() > before || System.nanoTime() > latest);
+            TestWait.until(
+                    () -> toAppend.availablePermits() == 0 || refusals.get() > before || System.nanoTime() > latest);
         }
 
         /** Waits until there is a chunk to append; returns false at the end of the run. */

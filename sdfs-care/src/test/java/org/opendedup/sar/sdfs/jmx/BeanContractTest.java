@@ -70,7 +70,11 @@ class BeanContractTest {
                                 () -> null, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false)));
                 var registration = VolumeRegistration.register("contract", beans -> {
                     beans.volume(
-                            () -> null, () -> true, () -> true, health, digits -> new ChunkSearch.Found(List.of(), false));
+                            () -> null,
+                            () -> true,
+                            () -> true,
+                            health,
+                            digits -> new ChunkSearch.Found(List.of(), false));
                     beans.settings(VolumeOptions.ALL, definition.values());
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
                     var fastTier = new FakeFastTier();

@@ -126,6 +126,19 @@ class ControlServerTest {
         assertEquals(List.of("echo {} " + me + " null done"), told);
     }
 
+    @Test
+    void ofTheConsolesRequestsThoseThatMayChangeAreTold() {
+        List<String> told = new CopyOnWriteArrayList<>();
+        server.audit(Set.of(), (command, arguments, who, result) -> told.add(command + " " + arguments));
+        String set = "{\"type\":\"write\",\"mbean\":\"m\",\"attribute\":\"a\",\"value\":1}";
+        for (String request : List.of("{\"type\":\"read\"}", "no JSON", set, "[{\"type\":\"list\"}," + set + "]")) {
+            assertThrows(
+                    IOException.class,
+                    () -> ControlSocket.ask(socket, JmxControl.COMMAND, Map.of(JmxControl.REQUEST, request)));
+        }
+        assertEquals(List.of("jmx {request=" + set + "}", "jmx {request=[{\"type\":\"list\"}," + set + "]}"), told);
+    }
+
     private static void send(Path socket, String line) throws IOException {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             channel.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));

@@ -146,8 +146,10 @@ public final class VolumeDaemon {
     private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
 
-    /** @param commands handlers that are not the volume's, and change nothing, by their names; they answer from the first
-     *     moment on */
+    /**
+     * @param commands handlers that are not the volume's, and change nothing, by their names; they answer from the
+     *     first moment on
+     */
     public VolumeDaemon(
             Path volumeFile,
             RunFiles files,
