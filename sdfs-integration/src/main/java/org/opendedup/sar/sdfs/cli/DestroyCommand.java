@@ -59,7 +59,7 @@ final class DestroyCommand extends VolumeCommand {
                 VolumeRemoval.of(cli.environment().configDirectory(), cli.name(), cli.environment()::runFiles);
         removal.check();
         RunFiles files = removal.runFiles();
-        if (!Files.isDirectory(files.definition().basePath())) {
+        if (removal.isBegun() && !Files.isDirectory(files.definition().basePath())) {
             // Of an interrupted removal: nothing is left that a daemon could serve.
             return destroy(removal);
         }

@@ -212,4 +212,84 @@ class DestroyCommandTest {
         assertEquals(ExitCode.OK, destroy("", "--yes"), "the control");
         assertThrows(IOException.class, () -> new ConfigDirectory(folder.resolve("etc")).read("pool0"));
     }
+
+    /** The control of each is that of {@link #refusesWhatIsInUseMissingOrAnothers}. */
+    @Test
+    void refusesLocationsThatAVolumeFileNamesWrongly() throws IOException {
+        make();
+        Path file = folder.resolve("etc/pool0-volume-cfg.xml");
+        String right = Files.readString(file);
+        Path other = folder.resolve("other");
+        assertEquals(ExitCode.OK, MkfsProgram.run(environment(""), "pool1", other.toString(), "--volume-capacity=1GB"));
+        // Another volume's metadata as the index, of which no file says whose it is.
+        Files.writeString(
+                file, right.replace("\"" + base.resolve("chunkstore/hdb") + "\"", "\"" + other.resolve("ddb") + "\""));
+        assertFalse(Files.readString(file).equals(right), right);
+        Set<String> before = files();
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains(other.resolve("ddb") + " is another volume's"), err::toString);
+        // A database of another program as the metadata.
+        Path database = Files.createDirectory(folder.resolve("database"));
+        Files.writeString(database.resolve("123456.sst"), "kept");
+        before.add("database/123456.sst");
+        Files.writeString(file, right.replace("\"" + base.resolve("ddb") + "\"", "\"" + database + "\""));
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains("does not say that it is this volume's"), err::toString);
+        assertEquals(before, files());
+    }
+
+    /** As when a copy of its volume file is mounted, which has another lock. */
+    @Test
+    void refusesFoldersThatAreInUseUnderAnotherName() throws IOException {
+        make();
+        for (String lock : List.of("base/ddb/ACKNOWLEDGED", "base/chunkstore/hdb/LOCK", "ssd/sar.lock")) {
+            Files.createDirectories(folder.resolve(lock).getParent());
+            try (LockFile held = LockFile.tryAcquire(folder.resolve(lock)).orElseThrow()) {
+                Set<String> before = files();
+                assertEquals(ExitCode.FAILED, destroy("", "--yes"), lock);
+                assertTrue(err.toString().contains("in use by another process, which holds"), err::toString);
+                assertEquals(before, files());
+            }
+        }
+        assertEquals(ExitCode.OK, destroy("", "--yes"), "the control");
+        assertEquals(Set.of(), files());
+    }
+
+    @Test
+    void theRestOfARemovalTakesNothingOfALaterVolume() throws Exception {
+        make();
+        Path begun = new ConfigDirectory(folder.resolve("etc")).beingRemoved("pool0");
+        String removed = Files.readString(folder.resolve("etc/pool0-volume-cfg.xml"));
+        assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+        // It broke off at its end, or the disk of the containers is not mounted now.
+        String[] later = {
+            "pool1",
+            folder.resolve("other").toString(),
+            "--sar-ssd-location=" + ssd,
+            "--sar-ssd-capacity=100MB",
+            "--volume-capacity=1GB"
+        };
+        assertEquals(ExitCode.OK, MkfsProgram.run(environment(""), later), () -> err.toString());
+        Files.writeString(begun, removed);
+        Set<String> before = files();
+        assertTrue(before.stream().anyMatch(name -> name.startsWith("ssd/")), before::toString);
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"), out::toString);
+        assertTrue(err.toString().contains("nothing says whose files those in " + ssd), err::toString);
+        assertEquals(before, files());
+        Files.move(ssd, folder.resolve("away"));
+        assertEquals(ExitCode.OK, destroy("", "--yes"), () -> "the control: " + err);
+        assertTrue(Files.exists(folder.resolve("etc/pool1-volume-cfg.xml")));
+    }
+
+    @Test
+    void filesOfAVolumeWithALongerNameStay() throws IOException {
+        make();
+        PrivateFiles.createFolders(base.resolve("log"));
+        Files.writeString(base.resolve("log/pool0.old.log"), "kept");
+        for (String own : List.of("pool0.log", "pool0.log.1", "pool0.audit", "pool0.console")) {
+            Files.writeString(base.resolve("log").resolve(own), "removed");
+        }
+        assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+        assertEquals(Set.of("base/log/pool0.old.log"), files());
+    }
 }

@@ -88,8 +88,9 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
 
     /** Files of the daemon in the base path. */
     static OwnFiles ofDaemon(Path base, String volume) {
-        String name = Pattern.quote(volume);
-        return new OwnFiles("log and lock", base, "(log|run)/" + name + "\\.[^/]+|log/hs_err_\\d+\\.log", "log|run");
+        // Another volume's name may be this one with a dot and more.
+        String name = Pattern.quote(volume) + "\\.[a-z-]+(\\.\\d+)?";
+        return new OwnFiles("log and lock", base, "(log|run)/" + name + "|log/hs_err_\\d+\\.log", "log|run");
     }
 
     /**

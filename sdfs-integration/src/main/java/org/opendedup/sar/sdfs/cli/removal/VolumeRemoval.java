@@ -4,13 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PosixFile;
 import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -29,11 +32,17 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * holds the volume's lock.
  */
 public final class VolumeRemoval {
+    /** Files that are locked while the metadata, an index or an SSD location are in use; also by RocksDB itself. */
+    private static final List<String> LOCKS = List.of("ACKNOWLEDGED", "LOCK", "sar.lock");
+
     private final Path file;
     private final Path begunFile;
     private final boolean isBegun;
     private final VolumeDefinition definition;
     private final RunFiles files;
+    /** The folders that have bytes of the volume's files. */
+    private final List<OwnFiles> stores;
+
     private final List<OwnFiles> places;
 
     /** Is told how much is done. */
@@ -57,6 +66,7 @@ public final class VolumeRemoval {
         all.add(OwnFiles.index(locations.hashDb()));
         all.add(OwnFiles.metadata(locations.metadata()));
         all.add(OwnFiles.containers(locations.data()));
+        stores = List.copyOf(all);
         all.add(OwnFiles.ofDaemon(definition.basePath(), definition.config().name()));
         places = List.copyOf(all);
     }
@@ -86,10 +96,10 @@ public final class VolumeRemoval {
     }
 
     /**
-     * Checks that all that would be removed is this volume's, and that no other user can put something else in its
-     * place meanwhile.
+     * Checks that all that would be removed is this volume's and unused, and that no other user can put something else
+     * in its place meanwhile.
      *
-     * @throws CommandFailedException if a folder is missing or another volume's; it says what to do
+     * @throws CommandFailedException if a folder is missing, in use or another volume's; it says what to do
      */
     public void check() throws IOException, CommandFailedException {
         VolumeFolders.of(definition).requireSafe();
@@ -108,12 +118,44 @@ public final class VolumeRemoval {
         if (ssd != null) {
             PrivateFolder.at(ssd).requireSafe();
         }
-        if (volume != null) {
-            requireSame(locations.metadata(), volumeOf(locations.metadata()), volume);
+        for (OwnFiles store : stores) {
+            requireUnused(store.folder());
+            if (volume == null) {
+                requireEmpty(store);
+            } else {
+                requireSame(store.folder(), volume);
+            }
         }
-        if (volume != null && ssd != null) {
-            requireSame(ssd, textOf(ssd.resolve("sar.id")), volume);
-            requireSame(ssd, textOf(ssd.resolve("raw/volume")), volume);
+        if (!isBegun) {
+            requireKnown(locations.metadata());
+        }
+    }
+
+    /** The volume may be served under another name too, as that of a copy of its file: with another lock. */
+    private static void requireUnused(Path store) throws IOException, CommandFailedException {
+        for (String lock : LOCKS) {
+            if (LockFile.isHeld(store.resolve(lock))) {
+                throw new CommandFailedException(
+                        store + " is in use by another process, which holds " + lock + "; nothing was removed");
+            }
+        }
+    }
+
+    /** The identity goes last: without it, files in the other folders are of a volume that was made since. */
+    private void requireEmpty(OwnFiles store) throws IOException, CommandFailedException {
+        if (store.find().files() > 0) {
+            throw new CommandFailedException("nothing says whose files those in " + store.folder() + " are, because "
+                    + definition.config().locations().data() + " has no volume; nothing was removed now. Mount the disk"
+                    + " of the containers, or if they are gone: rm " + begunFile);
+        }
+    }
+
+    /** A wrong path in the volume file may lead to a database of another program, whose files have the same names. */
+    private void requireKnown(Path metadata) throws IOException, CommandFailedException {
+        if (volumeOf(metadata) == null && OwnFiles.metadata(metadata).find().files() > 0) {
+            throw new CommandFailedException(metadata + " does not say that it is this volume's: its file "
+                    + VolumeFileCopy.NAME + " is missing or damaged; nothing was removed. If " + file
+                    + " is right, a mount of the volume writes it again");
         }
     }
 
@@ -128,10 +170,17 @@ public final class VolumeRemoval {
         }
     }
 
-    private static void requireSame(Path folder, @Nullable String identity, UUID volume) throws CommandFailedException {
-        if (identity != null && !identity.contains(volume.toString())) {
-            throw new CommandFailedException(folder + " is another volume's: it names '" + identity.strip() + "', not "
-                    + volume + "; nothing was removed");
+    /** Checks all that says whose a folder is, whatever kind of folder it should be. */
+    private static void requireSame(Path store, UUID volume) throws IOException, CommandFailedException {
+        for (String identity : Arrays.asList(
+                Objects.toString(VolumeFileCopy.volumeIn(store), null),
+                volumeOf(store),
+                textOf(store.resolve("sar.id")),
+                textOf(store.resolve("raw/volume")))) {
+            if (identity != null && !identity.contains(volume.toString())) {
+                throw new CommandFailedException(store + " is another volume's: it names '" + identity.strip()
+                        + "', not " + volume + "; nothing was removed");
+            }
         }
     }
 
