@@ -113,6 +113,9 @@ public final class ControlServer implements Closeable {
     private static final String OWNER_ONLY = "rw-------";
     private static final String OWNER_AND_GROUP = "rw-rw----";
 
+    /** Commands that change something whatever arguments, which they ignore, a request has. */
+    private static final Set<String> ALWAYS_CHANGING = Set.of(VolumeCommands.UNMOUNT, VolumeCommands.RESUME);
+
     /** Commands that change nothing, and (next) actions of the others that change nothing. */
     private static final Set<String> READING = Set.of(
             VolumeCommands.PING,
@@ -313,7 +316,9 @@ public final class ControlServer implements Closeable {
         return request.get("command") instanceof String command
                 && !reading.contains(command)
                 && (!command.equals(JmxControl.COMMAND) || JmxControl.mayChange(arguments))
-                && (action == null || !READING_ACTIONS.contains(action.toString()));
+                && (action == null
+                        || ALWAYS_CHANGING.contains(command)
+                        || !READING_ACTIONS.contains(action.toString()));
     }
 
     private static @Nullable Long pid(Map<String, Object> request) {

@@ -108,10 +108,13 @@ class ControlServerTest {
         ControlSocket.ask(socket, "echo", Map.of("action", "status"));
         ControlSocket.ask(socket, "ping");
         assertThrows(IOException.class, () -> ControlSocket.ask(socket, "fail"));
+        server.add(Map.of(VolumeCommands.RESUME, (arguments, caller) -> Map.of()));
+        ControlSocket.ask(socket, VolumeCommands.RESUME, Map.of("action", "status"));
         assertEquals(
                 List.of(
                         "echo {action=start} " + me + " " + pid + " done",
-                        "fail {} " + me + " " + pid + " refused: no luck today"),
+                        "fail {} " + me + " " + pid + " refused: no luck today",
+                        "resume {action=status} " + me + " " + pid + " done"),
                 told);
         told.clear();
         // A process of another user, if there is one: that of this test belongs to nobody else.
