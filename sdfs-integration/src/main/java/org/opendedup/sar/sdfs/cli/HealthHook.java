@@ -30,12 +30,18 @@ record HealthHook(String volume, String command, Duration limit) {
      *
      * @return what went wrong; empty if the command ended with 0
      */
-    String run(Change change) throws IOException, InterruptedException {
+    String run(Change change) throws InterruptedException {
         var builder = new ProcessBuilder("/bin/sh", "-c", command)
                 .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().putAll(variables(change));
-        Process process = builder.start();
+        Process process;
+        try {
+            builder.environment().putAll(variables(change));
+            process = builder.start();
+        } catch (IOException | IllegalArgumentException e) {
+            // The machine may be short of memory or processes: the next change may have more luck.
+            return "could not be started: " + e.getMessage();
+        }
         Thread writer = new Thread(() -> write(process, change), "sdfs-watch-input");
         writer.setDaemon(true);
         writer.start();

@@ -62,6 +62,9 @@ class HealthHookTest {
     void aFailureIsReported() throws Exception {
         assertEquals("ended with exit code 3", run("exit 3", 60));
         assertEquals("", run("true", 60), "a command that reads nothing");
+        // Longer than the kernel lets an argument be.
+        String wrong = run("#".repeat(200_000), 60);
+        assertTrue(wrong.startsWith("could not be started: "), wrong);
     }
 
     @Test
