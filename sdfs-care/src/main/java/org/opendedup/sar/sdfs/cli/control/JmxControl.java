@@ -17,6 +17,9 @@ public final class JmxControl implements Closeable {
     /** The argument with the role of the user, {@link Role}. */
     public static final String ROLE = "role";
 
+    /** The argument with the name of the user of the console, for the audit log; may be missing. */
+    public static final String USER = "user";
+
     /** The argument with the request: JSON in a text. */
     public static final String REQUEST = "request";
 
@@ -35,6 +38,7 @@ public final class JmxControl implements Closeable {
         var arguments = new ControlArguments(request);
         Role role = Role.of(arguments.text(ROLE));
         String jolokia = arguments.text(REQUEST);
+        var unused = arguments.textIfAny(USER);
         arguments.end();
         return Map.of(ANSWER, agent.answer(role, jolokia));
     }

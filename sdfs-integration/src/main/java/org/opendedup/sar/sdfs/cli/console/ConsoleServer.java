@@ -46,6 +46,7 @@ public final class ConsoleServer implements Closeable {
     /** Requests of the Jolokia protocol in one list. */
     static final int REQUESTS_MAX = 60;
 
+    private static final int NAME_SHOWN_MAX = 40;
     private static final int THREADS = 16;
     private static final int WAITING_MAX = 64;
     private static final int PORT_OF_HTTP = 80;
@@ -329,7 +330,8 @@ public final class ConsoleServer implements Closeable {
             throw new Refused(429, String.valueOf(e.getMessage()));
         }
         if (login.isEmpty()) {
-            log("refused login of " + Printable.line(name) + " from " + from(exchange));
+            // Anyone may send it, as long as a request may be, and as often.
+            log("refused login of " + Printable.line(name.substring(0, Math.min(name.length(), NAME_SHOWN_MAX))) + " from " + from(exchange));
             throw new Refused(401, "user or password is wrong");
         }
         User user = login.get().user();
@@ -354,7 +356,7 @@ public final class ConsoleServer implements Closeable {
             }
         }
         try {
-            return Answer.json(volumes.ask(volume, user.role(), body));
+            return Answer.json(volumes.ask(volume, user, body));
         } catch (ConsoleVolumes.NoAnswerException e) {
             throw new Refused(503, String.valueOf(e.getMessage()));
         }

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.console.ConsoleUsers.User;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
-import org.opendedup.sar.sdfs.jolokia.Role;
 
 /** The volumes of the machine, as the console reaches them. Safe for use by many threads. */
 final class ConsoleVolumes {
@@ -71,7 +71,7 @@ final class ConsoleVolumes {
      * @return the answer, in JSON
      * @throws NoAnswerException if there is no such volume, it is not mounted, or it does not answer
      */
-    String ask(String volume, Role role, String request) throws NoAnswerException {
+    String ask(String volume, User user, String request) throws NoAnswerException {
         Semaphore turns = free.computeIfAbsent(known(volume), name -> new Semaphore(REQUESTS_MAX));
         if (!turns.tryAcquire()) {
             throw new NoAnswerException(volume + " has not answered the requests before");
@@ -80,7 +80,13 @@ final class ConsoleVolumes {
             return ControlSocket.ask(
                             environment.controlSocket(volume),
                             JmxControl.COMMAND,
-                            Map.of(JmxControl.ROLE, role.toString(), JmxControl.REQUEST, request))
+                            Map.of(
+                                    JmxControl.ROLE,
+                                    user.role().toString(),
+                                    JmxControl.USER,
+                                    user.name(),
+                                    JmxControl.REQUEST,
+                                    request))
                     .map(answer -> String.valueOf(answer.get(JmxControl.ANSWER)))
                     .orElseThrow(() -> new NoAnswerException(volume + " is not mounted"));
         } catch (NoAnswerException e) {

@@ -152,6 +152,8 @@ class ConsoleServerTest {
         }
         assertEquals(401, http().post("/api/login", login("admin", "wrong")).status());
         assertEquals(401, http().post("/api/login", login("nobody", password)).status());
+        assertEquals(401, http().post("/api/login", login("x".repeat(20_000), password)).status());
+        assertTrue(log.get(log.size() - 1).length() < 200, "strangers must not fill a log");
         assertEquals(
                 401,
                 http().with("Authorization", "Bearer x")
@@ -184,6 +186,8 @@ class ConsoleServerTest {
                         .endsWith("some-change (change) from 127.0.0.1: write"
                                 + " org.opendedup.sar:type=SelectivePromotion,volume=pool0 ReferenceCountThreshold"),
                 log::toString);
+        assertEquals(0, daemon.cli("audit"), daemon.err());
+        assertTrue(daemon.out().contains("user=some-change"), daemon.out());
         RawHttp.Answer list = changer.post("/jolokia/pool0", "[" + READ_THRESHOLD + "," + READ_THRESHOLD + "]");
         assertEquals(
                 2,
