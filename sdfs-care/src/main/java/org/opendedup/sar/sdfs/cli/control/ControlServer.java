@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.control;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -51,6 +52,11 @@ public final class ControlServer implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
     private static final int MAX_CONNECTIONS = 128;
+    /**
+     * Requests of one command at a time. While a disk hangs, those that ask it are not answered, and their clients give
+     * up and ask again; other commands still need connections.
+     */
+    private static final int SAME_AT_ONCE_MAX = 16;
 
     /** Answers one command. */
     @FunctionalInterface
@@ -142,6 +148,7 @@ public final class ControlServer implements Closeable {
     private volatile Auditor auditor = (command, arguments, who, result) -> {};
 
     private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
+    private final Map<String, Semaphore> freeOf = new ConcurrentHashMap<>();
     private final Thread thread;
 
     private ControlServer(
@@ -344,7 +351,7 @@ public final class ControlServer implements Closeable {
             if (handler == null) {
                 throw new IOException(refusal.of(command));
             }
-            return Reply.of(handler.answer(arguments(request), caller));
+            return Reply.of(answer(command, handler, arguments(request), caller));
         } catch (IOException | UncheckedIOException e) {
             return Reply.refused(FailureText.of(e));
         } catch (IllegalArgumentException e) {
@@ -353,6 +360,25 @@ public final class ControlServer implements Closeable {
         } catch (RuntimeException e) {
             LOG.error("a control command failed", e);
             return Reply.refused("internal error, see the log: " + e);
+        }
+    }
+
+    private Object answer(String command, Handler handler, Map<String, Object> arguments, Caller caller)
+            throws IOException {
+        Semaphore turns = freeOf.computeIfAbsent(command, any -> new Semaphore(SAME_AT_ONCE_MAX));
+        try {
+            if (!turns.tryAcquire(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IOException(
+                        SAME_AT_ONCE_MAX + " requests '" + command + "' are not answered yet; a disk may" + " hang");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+        try {
+            return handler.answer(arguments, caller);
+        } finally {
+            turns.release();
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -296,6 +297,39 @@ class ControlServerTest {
         };
         assertEquals(Optional.of(Map.of("below", 5)), ControlSocket.ask(late, "echo", slow));
         started.get(0).close();
+    }
+
+    /** As while a disk hangs: their clients give up, and ask again. */
+    @Test
+    void requestsThatHangLeaveConnectionsToOthers() throws Exception {
+        server.close();
+        var disk = new CountDownLatch(1);
+        Handler answers = (arguments, caller) -> new Answer("ping");
+        Handler hangs = (arguments, caller) -> {
+            try {
+                disk.await();
+            } catch (InterruptedException e) {
+                throw new InterruptedIOException();
+            }
+            return new Answer("status");
+        };
+        server = ControlServer.start(
+                socket,
+                null,
+                Map.of("ping", answers, "status", hangs),
+                command -> "nobody knows " + command,
+                Duration.ofMillis(200),
+                Thread::new);
+        for (int i = 0; i < 140; i++) {
+            try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                client.write(ByteBuffer.wrap(MessageChannel.line(Map.of("version", 1, "command", "status"))));
+            }
+        }
+        assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+        IOException refused = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "status"));
+        assertTrue(refused.getMessage().contains("16 requests 'status' are not answered yet"), refused::toString);
+        disk.countDown();
+        assertEquals(Optional.of(Map.of("command", "status")), ControlSocket.ask(socket, "status"), "the control");
     }
 
     @Test

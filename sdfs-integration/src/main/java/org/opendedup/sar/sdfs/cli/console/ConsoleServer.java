@@ -331,7 +331,8 @@ public final class ConsoleServer implements Closeable {
         }
         if (login.isEmpty()) {
             // Anyone may send it, as long as a request may be, and as often.
-            log("refused login of " + Printable.line(name.substring(0, Math.min(name.length(), NAME_SHOWN_MAX))) + " from " + from(exchange));
+            log("refused login of " + Printable.line(name.substring(0, Math.min(name.length(), NAME_SHOWN_MAX)))
+                    + " from " + from(exchange));
             throw new Refused(401, "user or password is wrong");
         }
         User user = login.get().user();
