@@ -61,7 +61,8 @@ final class ServedCommands {
     static boolean isServed(List<String> words) {
         List<String> others = withoutJson(words);
         return !others.isEmpty()
-                && !others.get(0).startsWith("-")
+                // No option, and no file with further words.
+                && others.get(0).matches("[^-@].*")
                 && SERVED.matcher(others.stream().skip(1).collect(Collectors.joining(" ")))
                         .matches();
     }

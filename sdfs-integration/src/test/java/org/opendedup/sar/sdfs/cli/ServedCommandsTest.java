@@ -148,6 +148,7 @@ class ServedCommandsTest {
             assertEquals(NOT_RUN, client(Map.of("SDFS_CONFIG_DIR", "relative")).code);
             assertEquals(0, client(Map.of("SDFS_RUN_DIR", run().socketFolder().toString())).code, "the control");
             assertFalse(ServedCommands.isServed(List.of("--list")));
+            assertFalse(ServedCommands.isServed(List.of("@words", "status")), "picocli would read a file");
         }
         assertEquals(new Output(NOT_RUN, "", ""), client("status"), "it is not mounted");
     }

@@ -152,7 +152,9 @@ class ConsoleServerTest {
         }
         assertEquals(401, http().post("/api/login", login("admin", "wrong")).status());
         assertEquals(401, http().post("/api/login", login("nobody", password)).status());
-        assertEquals(401, http().post("/api/login", login("x".repeat(20_000), password)).status());
+        assertEquals(
+                401,
+                http().post("/api/login", login("x".repeat(20_000), password)).status());
         assertTrue(log.get(log.size() - 1).length() < 200, "strangers must not fill a log");
         assertEquals(
                 401,
