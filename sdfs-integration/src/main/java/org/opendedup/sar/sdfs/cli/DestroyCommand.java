@@ -80,6 +80,7 @@ final class DestroyCommand extends VolumeCommand {
     }
 
     private int destroy(VolumeRemoval removal) throws IOException, CommandFailedException {
+        removal.requireUnused();
         Map<OwnFiles, OwnFiles.Found> found = removal.find();
         if (!yes) {
             cli().environment().err().print(plan(removal, found));

@@ -96,10 +96,10 @@ public final class VolumeRemoval {
     }
 
     /**
-     * Checks that all that would be removed is this volume's and unused, and that no other user can put something else
-     * in its place meanwhile.
+     * Checks that all that would be removed is this volume's, and that no other user can put something else in its
+     * place meanwhile.
      *
-     * @throws CommandFailedException if a folder is missing, in use or another volume's; it says what to do
+     * @throws CommandFailedException if a folder is missing or another volume's; it says what to do
      */
     public void check() throws IOException, CommandFailedException {
         VolumeFolders.of(definition).requireSafe();
@@ -119,7 +119,6 @@ public final class VolumeRemoval {
             PrivateFolder.at(ssd).requireSafe();
         }
         for (OwnFiles store : stores) {
-            requireUnused(store.folder());
             if (volume == null) {
                 requireEmpty(store);
             } else {
@@ -131,12 +130,17 @@ public final class VolumeRemoval {
         }
     }
 
-    /** The volume may be served under another name too, as that of a copy of its file: with another lock. */
-    private static void requireUnused(Path store) throws IOException, CommandFailedException {
-        for (String lock : LOCKS) {
-            if (LockFile.isHeld(store.resolve(lock))) {
-                throw new CommandFailedException(
-                        store + " is in use by another process, which holds " + lock + "; nothing was removed");
+    /**
+     * Checks that no process uses one of the folders. Besides one that holds the volume's lock, it may be one that
+     * serves the volume under another name, as that of a copy of its file.
+     */
+    public void requireUnused() throws IOException, CommandFailedException {
+        for (OwnFiles store : stores) {
+            for (String lock : LOCKS) {
+                if (LockFile.isHeld(store.folder().resolve(lock))) {
+                    throw new CommandFailedException(store.folder() + " is in use by another process, which holds "
+                            + lock + "; nothing was removed");
+                }
             }
         }
     }
