@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -58,6 +59,27 @@ class DestroyTest {
             try (Stream<Path> left = Files.list(volume.configFolder())) {
                 assertEquals(List.of(), left.toList());
             }
+        }
+    }
+
+    /** Also what is on the same file system, where both have the same device number. */
+    @Test
+    void whatIsMountedBelowStays(@TempDir Path temporary) throws IOException {
+        Path folder = Files.createDirectory(temporary.toRealPath().resolve("vol"));
+        Path photos = Files.createDirectory(temporary.toRealPath().resolve("photos"));
+        Files.writeString(photos.resolve("one"), "kept");
+        try (MountedVolume volume = MountedVolume.makeWith(folder)) {
+            Path below = Files.createDirectories(volume.data().resolve("0badcafe"));
+            Path pack = photos.resolve("000000000001.pack");
+            Files.writeString(pack, "kept");
+            Commands.succeed("mount", "--bind", photos, below);
+            try {
+                String said = volume.run("destroy", "--yes");
+                assertTrue(said.contains("Not of the volume: " + below), said);
+            } finally {
+                Commands.succeed("umount", below);
+            }
+            assertTrue(Files.exists(pack));
         }
     }
 }

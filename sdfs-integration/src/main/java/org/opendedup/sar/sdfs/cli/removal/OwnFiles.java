@@ -14,12 +14,13 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.handle.MountTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The files of a volume in one of its folders. They are told by their names (docs/FORMAT.md) from what others have put
- * there, which stays. No symbolic link is followed or removed, and no other file system entered.
+ * there, which stays. No symbolic link is followed or removed, and no mount point below entered.
  *
  * @param what what the files are, for people
  * @param folder the folder; need not exist
@@ -149,27 +150,28 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
         private long files;
         private long bytes;
         private Path top = folder;
-        private Object device = "";
+        /** Device numbers would not do: a bind mount may be of the same file system. */
+        private final MountTable mounts;
 
-        Walk(LongConsumer progress, boolean removes) {
+        Walk(LongConsumer progress, boolean removes) throws IOException {
             this.progress = progress;
             this.removes = removes;
+            mounts = MountTable.read();
         }
 
         void through() throws IOException {
             if (Files.isDirectory(folder)) {
                 // The folder that an administrator named may be a link.
                 top = folder.toRealPath();
-                device = Files.getAttribute(top, "unix:dev");
                 Files.walkFileTree(top, this);
             }
         }
 
         @Override
-        public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) throws IOException {
-            boolean isOwn =
-                    directory.equals(top) || folders.matcher(inTop(directory)).matches();
-            if (isOwn && device.equals(Files.getAttribute(directory, "unix:dev", LinkOption.NOFOLLOW_LINKS))) {
+        public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+            if (directory.equals(top)
+                    || folders.matcher(inTop(directory)).matches()
+                            && mounts.top(directory).isEmpty()) {
                 return FileVisitResult.CONTINUE;
             }
             addOther(directory);
