@@ -308,6 +308,9 @@ public final class ConsoleServer implements Closeable {
         } catch (Sessions.BusyException e) {
             throw new Refused(429, String.valueOf(e.getMessage()));
         }
+        if (known.isEmpty() && header.startsWith(Sessions.BASIC)) {
+            log("refused name and password from " + from(exchange));
+        }
         // Without WWW-Authenticate, which would make a browser ask for a password and keep it.
         User user = known.orElseThrow(() -> new Refused(401, "log in first"));
         if (path.equals("/api/logout")) {

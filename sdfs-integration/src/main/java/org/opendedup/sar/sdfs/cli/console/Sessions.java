@@ -21,7 +21,7 @@ import org.opendedup.sar.sdfs.cli.console.ConsoleUsers.User;
  */
 final class Sessions {
     static final String BEARER = "Bearer ";
-    private static final String BASIC = "Basic ";
+    static final String BASIC = "Basic ";
 
     static final Duration IDLE = Duration.ofMinutes(30);
     static final Duration LONGEST = Duration.ofHours(12);

@@ -321,6 +321,7 @@ class ConsoleServerTest {
                 http().with("Authorization", "Basic !")
                         .post("/api/volumes", "{}")
                         .status());
+        assertTrue(log.get(log.size() - 1).contains("refused name and password from 127.0.0.1"), log::toString);
     }
 
     @Test
