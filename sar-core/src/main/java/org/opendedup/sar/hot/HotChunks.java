@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -95,8 +96,8 @@ public final class HotChunks implements Closeable {
      */
     private volatile @Nullable LruList lru;
 
-    /** Hits of the lists before it. */
-    private volatile long lruHitsBefore;
+    /** Chunks found in the list, and in those before it. */
+    private final LongAdder lruHits = new LongAdder();
 
     private volatile int maxEntries;
 
@@ -144,12 +145,11 @@ public final class HotChunks implements Closeable {
 
     private boolean noteRead(long chunkId, int length) {
         LruList recent = lru;
-        return recent != null && recent.noteRead(chunkId, length);
-    }
-
-    private long lruHits() {
-        LruList recent = lru;
-        return lruHitsBefore + (recent == null ? 0 : recent.hits());
+        boolean isSecond = recent != null && recent.noteRead(chunkId, length);
+        if (isSecond) {
+            lruHits.increment();
+        }
+        return isSecond;
     }
 
     private void planMemory() {
@@ -158,7 +158,6 @@ public final class HotChunks implements Closeable {
         if (items < wanted) {
             log.info("{}: the LRU list has {} items, not {}: the memory budget has no room", name, items, wanted);
         }
-        lruHitsBefore = lruHits();
         lru = new LruList(items);
         maxEntries = mapEntries(items, memory.tableBytes());
     }
@@ -333,7 +332,7 @@ public final class HotChunks implements Closeable {
                 maxEntries,
                 ssd == null ? 0 : ssd.tableHeapBytes(),
                 recent == null ? 0 : recent.size(),
-                lruHits(),
+                lruHits.sum(),
                 recent == null ? 0 : recent.heapBytes(),
                 ssd == null ? 0 : ssd.usedBytes(),
                 ssd == null ? 0 : ssd.liveBytes(),

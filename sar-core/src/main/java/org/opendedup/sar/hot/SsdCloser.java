@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ssd.AttachedSsd;
 import org.slf4j.Logger;
@@ -21,16 +22,19 @@ final class SsdCloser {
 
     private final String name;
     private final Duration limit;
+    private final Consumer<AttachedSsd> closed;
     /** The last closing that was started; null if there was none. */
     private volatile @Nullable FutureTask<@Nullable Void> last;
 
     /**
      * @param name name of the volume, for threads and log lines
      * @param limit longest wait for an SSD
+     * @param closed is told of each SSD that was closed, or whose closing failed
      */
-    SsdCloser(String name, Duration limit) {
+    SsdCloser(String name, Duration limit, Consumer<AttachedSsd> closed) {
         this.name = name;
         this.limit = limit;
+        this.closed = closed;
     }
 
     /** Starts to close an SSD; does not wait. */
@@ -45,6 +49,8 @@ final class SsdCloser {
             } catch (IOException | RuntimeException e) {
                 log.info("{}: closing the SSD failed: {}", name, e.getMessage());
                 throw e;
+            } finally {
+                closed.accept(ssd);
             }
             return null;
         });

@@ -4,6 +4,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -72,8 +75,10 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
 
     private long writeAgainNanos;
     private long writtenBeforePause;
-    /** Counters of the SSDs that were in use before. */
+    /** Counters of the SSDs that were in use before, and are closed. */
     private SsdLogStatistics earlier = SsdLogStatistics.NONE;
+    /** SSDs that are being closed: what they have accepted is still written. */
+    private final Set<AttachedSsd> closing = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private Consumer<SsdEvent> listener = event -> {};
     private OfferListener offers = OfferListener.NONE;
@@ -100,7 +105,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         this.makeRoom = makeRoom;
         this.nanoClock = nanoClock;
         timeLimit = new TimeLimit(name + "-ssd", limit);
-        closer = new SsdCloser(name, limit);
+        closer = new SsdCloser(name, limit, this::noteClosed);
         state = location == null ? SsdState.NONE : SsdState.DETACHED;
     }
 
@@ -111,14 +116,19 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
     }
 
     /** Returns the statistics of the log on the SSD in use, with the counters of those before it. */
-    SsdLogStatistics logStatistics() {
-        AttachedSsd ssd;
-        SsdLogStatistics before;
-        synchronized (this) {
-            ssd = attached;
-            before = earlier;
+    synchronized SsdLogStatistics logStatistics() {
+        SsdLogStatistics all = earlier;
+        for (AttachedSsd ssd : closing) {
+            all = ssd.statistics().after(all);
         }
-        return (ssd == null ? SsdLogStatistics.NONE : ssd.statistics()).after(before);
+        AttachedSsd ssd = attached;
+        return (ssd == null ? SsdLogStatistics.NONE : ssd.statistics()).after(all);
+    }
+
+    private synchronized void noteClosed(AttachedSsd ssd) {
+        if (closing.remove(ssd)) {
+            earlier = ssd.statistics().after(earlier);
+        }
     }
 
     synchronized SsdState state() {
@@ -262,7 +272,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         attached = null;
         writable = false;
         if (ssd != null) {
-            earlier = ssd.statistics().after(earlier);
+            closing.add(ssd);
             opener.closed();
         }
         return ssd;

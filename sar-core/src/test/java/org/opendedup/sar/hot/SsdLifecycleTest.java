@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
@@ -180,6 +181,29 @@ class SsdLifecycleTest {
         opened.get(1).fail("no answer", 100);
         assertNull(lifecycle.attached());
         assertEquals(42, lifecycle.logStatistics().writtenRecords());
+    }
+
+    /** What an SSD has accepted is written while it is closed. */
+    @Test
+    void whatIsWrittenDuringTheClosingCounts() throws Exception {
+        SsdLifecycle lifecycle = mounted();
+        FakeSsd first = opened.get(0);
+        first.mayClose = new CountDownLatch(1);
+        first.written = 30;
+        var detaching = new FutureTask<Void>(() -> {
+            lifecycle.detach();
+            return null;
+        });
+        new Thread(detaching, "detach").start();
+        TestWait.until(() -> lifecycle.attached() == null);
+        first.written = 40;
+        assertEquals(40, lifecycle.logStatistics().writtenRecords());
+        first.written = 50;
+        first.mayClose.countDown();
+        detaching.get();
+        assertEquals(50, lifecycle.logStatistics().writtenRecords());
+        first.written = 60;
+        assertEquals(50, lifecycle.logStatistics().writtenRecords(), "one that is closed is not kept");
     }
 
     @Test

@@ -30,7 +30,6 @@ public final class LruList {
     private final Object[] locks = new Object[LOCKS];
     private final LongAdder size = new LongAdder();
     private final LongAdder bytes = new LongAdder();
-    private final LongAdder hits = new LongAdder();
 
     /** @param items largest number of items remembered; 0 for none */
     public LruList(int items) {
@@ -88,7 +87,6 @@ public final class LruList {
     private void takeOff(int at, int to) {
         size.decrement();
         bytes.add(-lengths[at]);
-        hits.increment();
         System.arraycopy(ids, at + 1, ids, at, to - at - 1);
         System.arraycopy(lengths, at + 1, lengths, at, to - at - 1);
         ids[to - 1] = EMPTY;
@@ -128,11 +126,6 @@ public final class LruList {
     /** Returns the heap bytes of the items. */
     public long heapBytes() {
         return (long) ITEM_BYTES * capacity;
-    }
-
-    /** Returns the number of second reads found. */
-    public long hits() {
-        return hits.sum();
     }
 
     /** Removes all items. */
