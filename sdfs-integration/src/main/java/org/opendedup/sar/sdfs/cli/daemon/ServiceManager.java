@@ -30,6 +30,7 @@ public final class ServiceManager {
 
     private static final int AF_UNIX = 1;
     private static final int SOCK_DGRAM = 2;
+    private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_NOSIGNAL = 0x4000;
 
     private final String socket;
@@ -45,17 +46,20 @@ public final class ServiceManager {
 
     /** Tells that this process serves the mount. The program that started it may end then. */
     void ready(Path mountPoint) {
-        tell("READY=1\nMAINPID=" + ProcessHandle.current().pid() + "\nSTATUS=" + status(mountPoint, List.of()));
+        tell("READY=1\nMAINPID=" + ProcessHandle.current().pid() + "\nSTATUS=" + status(mountPoint, List.of()), 0);
     }
 
-    /** Tells how the volume is. */
+    /**
+     * Tells how the volume is. Waits for nothing, as {@link #stopping}: one that does not read must not hold up the
+     * commands, nor the end of the volume.
+     */
     void health(Path mountPoint, List<Finding> findings) {
-        tell("STATUS=" + status(mountPoint, findings));
+        tell("STATUS=" + status(mountPoint, findings), MSG_DONTWAIT);
     }
 
     /** Tells that the mount has ended and the volume is being closed. */
     void stopping() {
-        tell("STOPPING=1\nSTATUS=unmounted; closing the volume");
+        tell("STOPPING=1\nSTATUS=unmounted; closing the volume", MSG_DONTWAIT);
     }
 
     /** Returns one line: the worst finding, and how many there are. */
@@ -66,7 +70,7 @@ public final class ServiceManager {
         return Printable.line("mounted on " + mountPoint + ", " + health + more);
     }
 
-    private void tell(String state) {
+    private void tell(String state, int flags) {
         if (socket.isEmpty()) {
             return;
         }
@@ -79,7 +83,8 @@ public final class ServiceManager {
         try {
             byte[] text = state.getBytes(StandardCharsets.UTF_8);
             byte[] address = address();
-            if (libc.functions().sendto(descriptor, text, text.length, MSG_NOSIGNAL, address, address.length) < 0) {
+            if (libc.functions().sendto(descriptor, text, text.length, flags | MSG_NOSIGNAL, address, address.length)
+                    < 0) {
                 LOG.warn("the service manager is not told", libc.failure("sendto", socket));
             }
         } finally {

@@ -26,9 +26,13 @@ class ServiceManagerTest {
             s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             s.bind("\\0" + name[1:] if name[0] == "@" else name)
             print("bound", flush=True)
-            while True:
+            while len(sys.argv) == 2:
                 print(s.recv(4096).decode().replace("\\n", "|"), flush=True)
+            sys.stdin.read()
             """;
+
+    /** Linux queues 10 messages for a socket, and 512 where systemd runs; see max_dgram_qlen. */
+    private static final int MORE_THAN_ARE_QUEUED = 1000;
 
     @TempDir
     Path folder;
@@ -54,6 +58,29 @@ class ServiceManagerTest {
             assertEquals(status.indexOf('|'), -1, "a status is one line");
             manager.stopping();
             assertEquals("STOPPING=1|STATUS=unmounted; closing the volume", heard.readLine());
+        } finally {
+            listener.destroyForcibly();
+        }
+    }
+
+    /** The control is the first message, which waits: the queue of the socket is full. */
+    @Test
+    void oneThatDoesNotReadHoldsUpNeitherTheHealthNorTheEnd() throws Exception {
+        String socket = folder.resolve("notify").toString();
+        Process listener = new ProcessBuilder("python3", "-c", LISTENER, socket, "deaf").start();
+        try (BufferedReader heard = listener.inputReader(StandardCharsets.UTF_8)) {
+            assertEquals("bound", heard.readLine());
+            ServiceManager manager = ServiceManager.in(Map.of("NOTIFY_SOCKET", socket));
+            for (int told = 0; told < MORE_THAN_ARE_QUEUED; told++) {
+                manager.health(folder, List.of());
+            }
+            manager.stopping();
+            var waiting = new Thread(() -> manager.ready(folder), "ready");
+            waiting.start();
+            waiting.join(500);
+            assertTrue(waiting.isAlive(), "the control");
+            listener.destroyForcibly();
+            waiting.join();
         } finally {
             listener.destroyForcibly();
         }
