@@ -69,6 +69,10 @@ final class ServedMount {
      */
     void unmount(MountedVolume volume) throws IOException {
         if (isDetached()) {
+            // After umount(8), a busy daemon notices late that the mount has ended.
+            if (!isKept()) {
+                return;
+            }
             throw new IOException("it was unmounted already; it ends when its files are closed and no other mount"
                     + " namespace has it" + usersText());
         }
