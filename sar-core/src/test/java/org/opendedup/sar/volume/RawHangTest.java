@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
@@ -46,6 +48,7 @@ import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -386,6 +389,52 @@ class RawHangTest {
 
     private long parts() {
         return raw.numbers().stream().filter(RawNumbers::isPart).count();
+    }
+
+    /**
+     * A backup takes its metadata between writes, so it waits for one that is under way. In the control there is no
+     * backup, and the next write is made beside it: a backup that let it pass would wait for as long as anybody writes.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aBackupWaitsForNoWriteThatBeginsAfterIt(boolean backsUp) throws Exception {
+        open(NONE);
+        makeFiles();
+        files.make("next");
+        files.append("next", filled(3_000, 3));
+        files.migrate("next");
+        changeChunks(4);
+        files.write("next", 1_000, filled(500, 5));
+        hang(Set.of("write"));
+        Future<?> first = run(() -> storeOne("chunks"));
+        awaitHanging(1);
+        Future<?> backup = run(() -> {
+            if (backsUp) {
+                volume.context().changes().holdDuring(() -> true);
+            }
+        });
+        assertEquals(!backsUp, ends(backup));
+        Future<?> second = run(() -> storeOne("next"));
+        if (backsUp) {
+            second.get();
+        } else {
+            assertFalse(ends(second));
+        }
+        answer();
+        first.get();
+        second.get();
+        backup.get();
+        assertEquals(500, changedBytes());
+        assertEquals(List.of(), files.problems());
+    }
+
+    private void storeOne(String name) throws IOException {
+        Node node = volume.context().nodes().pin(files.inode(name));
+        try {
+            volume.context().writer().storeTogether(List.of(node));
+        } finally {
+            volume.context().nodes().unpin(node);
+        }
     }
 
     /** The same in place: what the hanging call writes later is not what the file has. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.NoSpaceException;
@@ -45,7 +44,7 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     /** Backing files that were made since the mount. */
     private final AtomicInteger made = new AtomicInteger();
     /** Held for reading while bytes are written, and for writing while a backup takes the metadata of one moment. */
-    private final ReadWriteLock writing = new ReentrantReadWriteLock();
+    private final ReentrantReadWriteLock writing = new ReentrantReadWriteLock();
     /** Backing files that were made in this mount before the last backup. Changed with {@link #writing} held. */
     private volatile int backedUp;
 
@@ -120,8 +119,9 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
 
     @Override
     public boolean keep(Node node, DirtyExtents.Run run, Runnable recorded) {
-        // While the metadata are taken for a backup, nobody waits: the bytes go to chunks.
-        if (!writing.readLock().tryLock()) {
+        // While the metadata are taken for a backup, or are to be, nobody waits: the bytes go to chunks. tryLock alone would
+        // pass a backup by that waits for writers, so that it would wait for as long as there are any.
+        if (writing.hasQueuedThreads() || !writing.readLock().tryLock()) {
             return false;
         }
         try {
