@@ -119,8 +119,8 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
 
     @Override
     public boolean keep(Node node, DirtyExtents.Run run, Runnable recorded) {
-        // While the metadata are taken for a backup, or are to be, nobody waits: the bytes go to chunks. tryLock alone would
-        // pass a backup by that waits for writers, so that it would wait for as long as there are any.
+        // While the metadata are taken for a backup, or are to be, nobody waits: the bytes go to chunks. tryLock alone
+        // passes a backup by that waits for writers, which would then wait for as long as there are any.
         if (writing.hasQueuedThreads() || !writing.readLock().tryLock()) {
             return false;
         }
