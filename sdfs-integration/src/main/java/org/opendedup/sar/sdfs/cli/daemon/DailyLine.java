@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory;
 final class DailyLine implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DailyLine.class);
     private static final LocalTime AT = LocalTime.of(23, 59);
+    /** From one line to the next at least. The timer may be early: a day of the clock may be longer than one of it. */
+    private static final Duration LEAST = Duration.ofHours(1);
 
     private final Supplier<VolumeFigures> figures;
     private final SsdWear wear;
@@ -36,19 +38,20 @@ final class DailyLine implements AutoCloseable {
 
     static DailyLine start(Supplier<VolumeFigures> figures, SsdWear wear, Clock clock) {
         var started = new DailyLine(figures, wear, clock);
-        started.scheduleNext();
+        started.scheduleNext(Duration.ZERO);
         return started;
     }
 
-    private void scheduleNext() {
-        var unused = timer.schedule(this::tick, untilNext(clock).toMillis(), TimeUnit.MILLISECONDS);
+    private void scheduleNext(Duration least) {
+        var unused = timer.schedule(this::tick, untilNext(clock, least).toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Returns the time until the next line, in the local calendar. */
-    static Duration untilNext(Clock clock) {
+    /** Returns the time until the next line, in the local calendar, that is not before the least time. */
+    static Duration untilNext(Clock clock, Duration least) {
         ZonedDateTime now = ZonedDateTime.now(clock);
-        ZonedDateTime today = now.with(AT);
-        return Duration.between(now, now.isBefore(today) ? today : today.plusDays(1));
+        ZonedDateTime from = now.plus(least);
+        ZonedDateTime sameDay = from.with(AT);
+        return Duration.between(now, from.isBefore(sameDay) ? sameDay : sameDay.plusDays(1));
     }
 
     private void tick() {
@@ -57,7 +60,7 @@ final class DailyLine implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("the figures of the day are not known: {}", e.toString());
         }
-        scheduleNext();
+        scheduleNext(LEAST);
     }
 
     static String text(VolumeFigures figures, WearFigures wear) {

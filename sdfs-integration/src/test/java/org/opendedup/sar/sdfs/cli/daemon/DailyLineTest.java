@@ -17,7 +17,11 @@ import org.opendedup.sar.sdfs.wear.WearFigures;
 @Timeout(30)
 class DailyLineTest {
     private static Duration untilNext(String instant) {
-        return DailyLine.untilNext(Clock.fixed(Instant.parse(instant), ZoneId.of("Europe/Berlin")));
+        return untilNext(instant, Duration.ZERO);
+    }
+
+    private static Duration untilNext(String instant, Duration least) {
+        return DailyLine.untilNext(Clock.fixed(Instant.parse(instant), ZoneId.of("Europe/Berlin")), least);
     }
 
     @Test
@@ -26,6 +30,14 @@ class DailyLineTest {
         assertEquals(Duration.ofDays(1), untilNext("2026-11-29T22:59:00Z"), "not twice on one day");
         assertEquals(Duration.ofMillis(1), untilNext("2026-11-29T22:58:59.999Z"));
         assertEquals(Duration.ofHours(24).plusMinutes(59), untilNext("2026-10-24T22:00:00Z"), "a day of 25 hours");
+    }
+
+    /** A timer that rounds down is early by less than a millisecond, and one beside a slow clock by seconds. */
+    @Test
+    void aTimerThatIsEarlyMakesNoSecondLineOfTheDay() {
+        String early = "2026-11-29T22:58:59.9995Z";
+        assertEquals(Duration.ofDays(1).plusNanos(500_000), untilNext(early, Duration.ofHours(1)));
+        assertEquals(Duration.ofNanos(500_000), untilNext(early), "the control");
     }
 
     @Test
