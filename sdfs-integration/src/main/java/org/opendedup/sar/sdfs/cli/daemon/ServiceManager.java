@@ -1,14 +1,12 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
-import java.io.ByteArrayOutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.io.Libc;
+import org.opendedup.sar.io.UnixDatagrams;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.Health;
 import org.slf4j.Logger;
@@ -28,11 +26,6 @@ public final class ServiceManager {
     /** Of a process that no service manager started. */
     public static final ServiceManager NONE = new ServiceManager("");
 
-    private static final int AF_UNIX = 1;
-    private static final int SOCK_DGRAM = 2;
-    private static final int MSG_DONTWAIT = 0x40;
-    private static final int MSG_NOSIGNAL = 0x4000;
-
     private final String socket;
 
     private ServiceManager(String socket) {
@@ -46,7 +39,7 @@ public final class ServiceManager {
 
     /** Tells that this process serves the mount. The program that started it may end then. */
     void ready(Path mountPoint) {
-        tell("READY=1\nMAINPID=" + ProcessHandle.current().pid() + "\nSTATUS=" + status(mountPoint, List.of()), 0);
+        tell("READY=1\nMAINPID=" + ProcessHandle.current().pid() + "\nSTATUS=" + status(mountPoint, List.of()), true);
     }
 
     /**
@@ -54,12 +47,12 @@ public final class ServiceManager {
      * commands, nor the end of the volume.
      */
     void health(Path mountPoint, List<Finding> findings) {
-        tell("STATUS=" + status(mountPoint, findings), MSG_DONTWAIT);
+        tell("STATUS=" + status(mountPoint, findings), false);
     }
 
     /** Tells that the mount has ended and the volume is being closed. */
     void stopping() {
-        tell("STOPPING=1\nSTATUS=unmounted; closing the volume", MSG_DONTWAIT);
+        tell("STOPPING=1\nSTATUS=unmounted; closing the volume", false);
     }
 
     /** Returns one line: the worst finding, and how many there are. */
@@ -70,40 +63,14 @@ public final class ServiceManager {
         return Printable.line("mounted on " + mountPoint + ", " + health + more);
     }
 
-    private void tell(String state, int flags) {
+    private void tell(String state, boolean waits) {
         if (socket.isEmpty()) {
             return;
         }
-        var libc = new Libc();
-        int descriptor = libc.functions().socket(AF_UNIX, SOCK_DGRAM | Libc.O_CLOEXEC, 0);
-        if (descriptor < 0) {
-            LOG.warn("the service manager is not told", libc.failure("socket"));
-            return;
-        }
         try {
-            byte[] text = state.getBytes(StandardCharsets.UTF_8);
-            byte[] address = address();
-            if (libc.functions().sendto(descriptor, text, text.length, flags | MSG_NOSIGNAL, address, address.length)
-                    < 0) {
-                LOG.warn("the service manager is not told", libc.failure("sendto", socket));
-            }
-        } finally {
-            libc.functions().close(descriptor);
+            new UnixDatagrams(socket).send(state.getBytes(StandardCharsets.UTF_8), waits);
+        } catch (IOException e) {
+            LOG.warn("the service manager is not told: {}", e.getMessage());
         }
-    }
-
-    /** Returns the address as unix(7) has it: the family, and the path, or a zero and the abstract name. */
-    private byte[] address() {
-        byte[] name = socket.getBytes(StandardCharsets.UTF_8);
-        if (name[0] == '@') {
-            name[0] = 0;
-        }
-        var address = new ByteArrayOutputStream();
-        address.writeBytes(ByteBuffer.allocate(Short.BYTES)
-                .order(ByteOrder.nativeOrder())
-                .putShort((short) AF_UNIX)
-                .array());
-        address.writeBytes(name);
-        return address.toByteArray();
     }
 }
