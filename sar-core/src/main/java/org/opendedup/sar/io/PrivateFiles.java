@@ -60,9 +60,10 @@ public final class PrivateFiles {
         return Channels.newOutputStream(open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
     }
 
-    /** Makes an empty file if there is none; leaves an existing one unchanged. */
-    public static void createFile(Path file) throws IOException {
-        open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+    /** Makes an empty file, or empties an existing one. */
+    public static void createEmpty(Path file) throws IOException {
+        open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
+                .close();
     }
 
     /** Makes a folder; its parent must exist. */

@@ -431,7 +431,7 @@ public final class IndexDatabase implements Closeable {
      */
     private static void mark(Path folder) {
         try {
-            PrivateFiles.createFile(folder.resolve(DAMAGED_MARK));
+            PrivateFiles.createEmpty(folder.resolve(DAMAGED_MARK));
         } catch (IOException e) {
             log.warn("the damaged chunk index in {} could not be marked: {}", folder, e.getMessage());
         }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +22,6 @@ import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /** Starts a volume's daemon and waits until its mount answers: the work of mount.sdfs, for all its callers. */
@@ -261,8 +259,7 @@ public final class DaemonStart {
             builder.inheritIO();
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
-            PrivateFiles.createFile(files.console());
-            Files.write(files.console(), new byte[0], StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+            PrivateFiles.createEmpty(files.console());
             // Appended to: logrotate empties the file while the daemon has it open.
             builder.redirectErrorStream(true)
                     .redirectOutput(
@@ -284,8 +281,6 @@ public final class DaemonStart {
 
     private void awaitMount(Process daemon) throws IOException, InterruptedException, CommandFailedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS_MAX);
-        // While the daemon's JVM starts, this one loads what the daemon's answer needs.
-        var unused = Json.read(Json.line(Map.of("state", "")));
         while (!isMounted(daemon)) {
             if (!daemon.isAlive()) {
                 throw CommandFailedException.ofLines("the volume '" + arguments.volume + "' could not be mounted:\n"
