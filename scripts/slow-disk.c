@@ -711,6 +711,7 @@ int main(int argc, char **argv) {
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&fault.changed, &monotonic);
-  char *words[] = {argv[0], argv[optind + 1], "-f", "-o", "max_read=1048576,fsname=slow-disk"};
+  /* More threads than requests that the kernel sends at a time: while all wait for a disk that hangs, an order must still be taken. */
+  char *words[] = {argv[0], argv[optind + 1], "-f", "-o", "max_read=1048576,max_threads=64,fsname=slow-disk"};
   return fuse_main(5, words, &operations, NULL);
 }
