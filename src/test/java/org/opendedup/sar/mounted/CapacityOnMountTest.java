@@ -13,7 +13,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -169,8 +168,7 @@ class CapacityOnMountTest {
 
             long used = 16 * MIB;
             assertEquals(used, Long.parseLong(df(root, "used")));
-            // A sample of the figures serves all who ask within a fifth of a second.
-            TestWait.until(() -> used == volume.figure("stats", "logicalBytes"));
+            assertEquals(used, volume.figure("stats", "logicalBytes"));
             assertEquals(used, volume.figure("df", "usedBytes"));
             assertEquals(
                     used,

@@ -27,11 +27,14 @@ public final class Recent<T> implements Supplier<T> {
     @Override
     public synchronized T get() {
         T recent = latest;
-        if (recent == null || System.nanoTime() - takenNanos > maxAgeNanos) {
-            recent = Beans.call(sample);
-            latest = recent;
-            takenNanos = System.nanoTime();
-        }
-        return recent;
+        return recent == null || System.nanoTime() - takenNanos > maxAgeNanos ? now() : recent;
+    }
+
+    /** Takes a sample, which also serves those who ask after this. */
+    public synchronized T now() {
+        T taken = Beans.call(sample);
+        latest = taken;
+        takenNanos = System.nanoTime();
+        return taken;
     }
 }

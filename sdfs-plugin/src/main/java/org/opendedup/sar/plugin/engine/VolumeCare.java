@@ -237,7 +237,7 @@ final class VolumeCare implements Closeable {
         handlers.put(
                 VolumeCommands.STATUS,
                 (arguments, caller) -> StatusReport.ofChunks(
-                        name, state, health, figures.get(), jobs, volume.hot().status()));
+                        name, state, health, figures.now(), jobs, volume.hot().status()));
         handlers.put(
                 VolumeCommands.METRICS,
                 (arguments, caller) -> Map.of(
@@ -247,7 +247,7 @@ final class VolumeCare implements Closeable {
                                 .figures("sar", SarFigures.of(volume.hot().status()))
                                 .text()));
         handlers.put(VolumeCommands.STATS, (arguments, caller) -> {
-            Map<String, Object> stats = Json.values(figures.get());
+            Map<String, Object> stats = Json.values(figures.now());
             stats.put("name", name);
             stats.put("sar", SarFigures.Summary.of(volume.hot().status()));
             return stats;

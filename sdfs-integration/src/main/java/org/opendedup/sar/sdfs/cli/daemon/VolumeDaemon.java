@@ -361,7 +361,7 @@ public final class VolumeDaemon {
                         (arguments, caller) -> StatusReport.of(
                                 daemonState(users()),
                                 health,
-                                figures.get().store(),
+                                figures.now().store(),
                                 jobs,
                                 administration.status(),
                                 wear.figures()));
@@ -542,7 +542,7 @@ public final class VolumeDaemon {
     private Map<String, Object> stats(
             Recent<VolumeFigures> figures, SarAdministration administration, MountedVolume volume, SsdWear wear)
             throws IOException {
-        Map<String, Object> stats = Json.values(figures.get());
+        Map<String, Object> stats = Json.values(figures.now());
         stats.put("sar", SarFigures.Summary.of(administration.status()));
         stats.put("fastTier", volume.tier().figures());
         stats.put("ssdWear", wear.figures());
