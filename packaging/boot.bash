@@ -4,7 +4,7 @@
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-apt-get -q -y install --no-install-recommends systemd systemd-sysv /root/sdfs.deb
+apt-get -q -y install --no-install-recommends systemd systemd-sysv /trial/sdfs.deb
 # A disk, as far as systemd is concerned, that needs no udev.
 mkdir -p /backing /srv/disk /var/log/journal
 echo '/backing /srv/disk none bind,nofail 0 0' >/etc/fstab
@@ -16,16 +16,16 @@ cat >/etc/systemd/system/look.service <<'UNIT'
 After=sdfs@pool0.service
 [Service]
 Type=oneshot
-ExecStart=/bin/bash /root/look
+ExecStart=/bin/bash /trial/look
 [Install]
 WantedBy=multi-user.target
 UNIT
-cat >/root/look <<'LOOK'
-systemctl --no-pager status sdfs@pool0 >/root/status 2>&1
-systemctl show -p ActiveState,StatusText,MainPID sdfs@pool0 >>/root/status
-systemctl show -p RequiresMountsFor sdfs@pool0 >>/root/status
+cat >/trial/look <<'LOOK'
+systemctl --no-pager status sdfs@pool0 >/trial/status 2>&1
+systemctl show -p ActiveState,StatusText,MainPID sdfs@pool0 >>/trial/status
+systemctl show -p RequiresMountsFor sdfs@pool0 >>/trial/status
 head -c 10M /dev/urandom >/mnt/pool0/file-$RANDOM
-findmnt /mnt/pool0 >>/root/status
+findmnt /mnt/pool0 >>/trial/status
 systemctl --no-block poweroff
 LOOK
 systemctl enable sdfs@pool0 look

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What scripts/try-packages does in a fresh tree, as its first process: /root/sdfs.deb is tried, /root/later.deb replaces it.
+# What scripts/try-packages does in a fresh tree, as its first process: /trial/sdfs.deb is tried, /trial/later.deb replaces it.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
@@ -19,7 +19,7 @@ apt() { apt-get -q -y "$@"; }
 
 # All that there is but what apt, dpkg and the kernel keep for themselves.
 everything() {
-  find / -xdev \( -path /proc -o -path /run -o -path /dev -o -path /tmp -o -path /root -o -path /var/cache -o -path /var/log \
+  find / -xdev \( -path /proc -o -path /run -o -path /dev -o -path /tmp -o -path /trial -o -path /var/cache -o -path /var/log \
     -o -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -printf '%p %l\n' | sort
 }
 
@@ -38,19 +38,19 @@ same() { diff -r "$data" "$mount_point/first" || fail "the files differ"; }
 
 # --- install where nothing can be mounted, and purge at once
 
-cp -a /dev/fuse /root/fuse
+cp -a /dev/fuse /trial/fuse
 rm /dev/fuse
-apt install --no-install-recommends /root/sdfs.deb | tee /root/said
-grep -q '^sdfs: there is no /dev/fuse' /root/said || fail "nothing is said of the missing /dev/fuse"
+apt install --no-install-recommends /trial/sdfs.deb | tee /trial/said
+grep -q '^sdfs: there is no /dev/fuse' /trial/said || fail "nothing is said of the missing /dev/fuse"
 sdfscli --list
 apt purge sdfs
-cp -a /root/fuse /dev/fuse
-everything >/root/before
-! grep -i sdfs /root/before || fail "a purge leaves these"
+cp -a /trial/fuse /dev/fuse
+everything >/trial/before
+! grep -i sdfs /trial/before || fail "a purge leaves these"
 
 # --- use
 
-apt install /root/sdfs.deb
+apt install /trial/sdfs.deb
 ! grep -sqx java /proc/[0-9]*/comm || fail "the trial mount left a process"
 archives="$(cd "$home" && ls | grep -E '^(commands|daemon)\.' | xargs)" || :
 [[ "$archives" == *commands.*daemon.* ]] || fail "no archive of classes was made"
@@ -81,7 +81,7 @@ say "used"
 
 old="$(daemon)"
 jars="$(cd "$home/jars" && echo *.jar | wc -w)"
-apt install /root/later.deb
+apt install /trial/later.deb
 [[ -z "$(find "$home/jars" -name '*.jar' ! -name '*.999.jar')" ]] || fail "the old jars are still there"
 held="$(find "/proc/$old/fd" -lname "$home/jars/*.jar (deleted)" -printf '%l\n' | sort -u | wc -l)"
 ((held == jars)) || fail "the daemon holds $held of $jars jars"
@@ -116,6 +116,6 @@ apt purge sdfs
 [[ -s /etc/sdfs/pool0-volume-cfg.xml && -d /srv/pool0/chunkstore ]] || fail "a purge removed a volume"
 rm -r /srv/pool0 /srv/restored /etc/sdfs
 rmdir "$mount_point"
-everything >/root/after
-diff /root/before /root/after || fail "the purge leaves these, or took them"
+everything >/trial/after
+diff /trial/before /trial/after || fail "the purge leaves these, or took them"
 say "removed and purged; nothing is left"

@@ -61,16 +61,3 @@ build_client() {
   command -v cc >/dev/null || return 0
   [[ "$client" -nt "$source" ]] || cc -O2 -Wall -Wextra -o "$client" "$source"
 }
-
-# Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its
-# first thread may have ended long before.
-await_end() {
-  local line deadline=$((SECONDS + $2))
-  local -a threads
-  while { read -r line <"/proc/$1/stat"; } 2>/dev/null; do
-    threads=("/proc/$1/task"/*)
-    [[ "${line##*) }" != [ZX]* ]] || ((${#threads[@]} > 1)) || return 0
-    ((SECONDS < deadline)) || return 1
-    sleep 0.05
-  done
-}

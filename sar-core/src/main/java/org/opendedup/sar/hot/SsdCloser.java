@@ -29,7 +29,7 @@ final class SsdCloser {
     /**
      * @param name name of the volume, for threads and log lines
      * @param limit longest wait for an SSD
-     * @param closed is told of each SSD that was closed, or whose closing failed
+     * @param closed receives each SSD that was closed, or whose closing failed
      */
     SsdCloser(String name, Duration limit, Consumer<AttachedSsd> closed) {
         this.name = name;

@@ -86,7 +86,7 @@ class PackReadsTest {
                 assertEquals(everyOther.length, read(store, container, everyOther, 2 * FRAME));
                 assertIsAbout((2 * everyOther.length - 1) * FRAME, disk.readBytes() - before);
 
-                // The control: the same system calls, of which the kernel is told nothing.
+                // The control: the same system calls, which are not announced to the kernel.
                 String pack = directory.list().stream()
                         .filter(name -> name.endsWith(".pack"))
                         .findFirst()

@@ -25,7 +25,7 @@ public final class FileReader {
 
     /**
      * @param uses open while a reader uses references that it has read
-     * @param latencies is told when a read waits for the fast tier
+     * @param latencies counts the reads that wait for the fast tier
      */
     FileReader(GracePeriod uses, ReadLatencies latencies) {
         this.uses = uses;

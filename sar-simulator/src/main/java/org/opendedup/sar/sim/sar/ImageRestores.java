@@ -117,8 +117,8 @@ final class ImageRestores {
                 "Figures 1 and 12: restores of disk images",
                 "Synthetic images with the sizes and ratios of the paper's Table III. The mean run of blocks"
                         + " (136 KiB) gives Dedupe about the published number of disk requests for Centos-5.1; the"
-                        + " SSD has 2.5 % of the image. Published: Dedupe 2.9 times Native on average, up to 4.2, SAR 1.6; Centos-5.1: 51, 213 and"
-                        + " 77 s.",
+                        + " SSD has 2.5 % of the image. Published: Dedupe 2.9 times Native on average, up to 4.2,"
+                        + " SAR 1.6; Centos-5.1: 51, 213 and 77 s.",
                 chart(
                         "sar-figure-1",
                         "Figure 1: restores without and with deduplication",

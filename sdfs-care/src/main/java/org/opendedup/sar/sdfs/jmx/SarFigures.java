@@ -96,9 +96,8 @@ public record SarFigures(
             long byWrite,
 
             @Figure(
-                    value =
-                            "Chunks promoted after a read: a second one, one of a frame that lacked them, or with the policy "
-                                    + "open any",
+                    value = "Chunks promoted after a read: a second one, one of a frame that lacked them, "
+                            + "or with the policy open any",
                     unit = "chunks",
                     counter = true,
                     name = "PromotedByRead")

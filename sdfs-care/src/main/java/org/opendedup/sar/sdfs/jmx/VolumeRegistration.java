@@ -187,7 +187,8 @@ public final class VolumeRegistration implements AutoCloseable {
                         String.class,
                         "fingerprint",
                         "The fingerprint of a chunk, or its first digits, of which up to " + ChunkSearch.MOST
-                                + " chunks are returned: give more digits if there are as many; an index of class chunkstash or silo needs all digits",
+                                + " chunks are returned: give more digits if there are as many; "
+                                + "an index of class chunkstash or silo needs all digits",
                         "hexadecimal digits",
                         RecordBean.Limits.NONE)),
                 arguments -> Beans.call(() -> Composite.all(

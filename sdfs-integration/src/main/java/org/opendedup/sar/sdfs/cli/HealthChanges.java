@@ -47,7 +47,7 @@ final class HealthChanges {
     /** From one state that was told to the next. */
     record Change(State before, State now) {}
 
-    /** @param looks number of looks in a row that must show a state before it is told, at least 1 */
+    /** @param looks number of looks in a row that must show a state before it is reported, at least 1 */
     HealthChanges(int looks) {
         this.looks = looks;
     }

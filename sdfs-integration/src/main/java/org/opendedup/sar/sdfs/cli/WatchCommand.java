@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
 final class WatchCommand extends VolumeCommand {
     private static final int SECONDS_MAX = 3600;
 
-    /** Looks in a row that must show a change before it is told. */
+    /** Looks in a row that must show a change before it is reported. */
     private static final int LOOKS = 2;
 
     private static final int MILLIS = 1000;

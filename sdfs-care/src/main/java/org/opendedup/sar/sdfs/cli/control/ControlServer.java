@@ -71,7 +71,7 @@ public final class ControlServer implements Closeable {
         Object answer(Map<String, Object> arguments, Caller caller) throws IOException;
     }
 
-    /** Is told of the requests that change something, when they are answered. */
+    /** Receives the requests that change something, when they are answered. */
     @FunctionalInterface
     public interface Auditor {
         /** @param result {@code done}, or why the request was refused or failed */
@@ -228,7 +228,7 @@ public final class ControlServer implements Closeable {
     }
 
     /**
-     * Sets who is told of requests that change something; there is only one.
+     * Sets the receiver of requests that change something; there is only one.
      *
      * @param alsoReading commands that change nothing, besides those that each volume has
      */

@@ -45,7 +45,7 @@ public final class VolumeRemoval {
 
     private final List<OwnFiles> places;
 
-    /** Is told how much is done. */
+    /** Receives how much is done. */
     @FunctionalInterface
     public interface Progress {
         void at(long files, long of);
