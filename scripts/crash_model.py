@@ -19,6 +19,15 @@ def block_bytes(file, block, version):
     return "".join(lines).encode()
 
 
+def file_of(content):
+    """Returns the file that the first whole line of the content names, or None if none does: it has no bytes yet."""
+    for at in range(0, len(content), LINE):
+        head, _, checksum = content[at:at + LINE].rpartition(b" ")
+        if checksum.strip() == b"%06x" % (zlib.crc32(head) >> 8):
+            return int(head[:8], 16)
+    return None
+
+
 class File:
     """What one file may contain: for each block the versions that a crash may leave, the newest last."""
 
@@ -104,20 +113,22 @@ class Folder:
         self.states = self.states[-1:]
         return fresh
 
-    def check(self, names):
-        """Compares the names after a crash: they must be those of one moment since the last sync. Adopts them."""
-        found = set(names)
-        for state in reversed(self.states):
-            if state.keys() == found:
-                self.states = [state]
-                return
-        acknowledged = self.states[0]
-        newest = self.states[-1]
-        lost = sorted(acknowledged.keys() & newest.keys() - found)
-        yield "lost", f"the names are those of no moment since the last sync; missing: {lost or 'none'}, " \
-            f"more: {sorted(found - newest.keys()) or 'none'}"
-        known = {name: file for state in self.states for name, file in state.items()}
-        self.states = [{name: known[name] for name in found if name in known}]
+    def check(self, found):
+        """
+        Compares the names and the file that each shows (see file_of) after a crash: they must be those of one moment since
+        the last sync. Yields (kind, text) if they are not, and adopts the nearest moment, the newest of several.
+        """
+        nearest = min(reversed(self.states), key=lambda state: len(self._differences(state, found)))
+        differences = self._differences(nearest, found)
+        if differences:
+            yield "lost", f"the names are those of no moment since the last sync; the nearest has other files at {differences}"
+        self.states = [{name: file for name, file in nearest.items() if name in found}]
+
+    @staticmethod
+    def _differences(state, found):
+        """Returns the names that only one side has, or that show another file. A file without bytes may be any."""
+        return sorted(name for name in state.keys() | found.keys()
+                      if name not in state or name not in found or found[name] not in (None, state[name].file))
 
 
 def seeded(seed, *parts):

@@ -415,8 +415,8 @@ public final class VolumeOptions {
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
                     + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the "
                     + "lookahead paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims "
-                    + "with references to more than 5 % of their chunks, and counts references with a Bloom filter; by default none "
-                    + "is dropped so, and counts are exact. lookahead-base takes references.");
+                    + "with references to more than 5 % of their chunks, and counts references with a Bloom "
+                    + "filter; by default none is dropped so, and counts are exact. lookahead-base takes references.");
 
     public static final VolumeOption<Long> RESTORE_CACHE_SIZE = RESTORE.option(
                     "--restore-cache-size", "cache-size", "cacheBytes", SIZE)

@@ -76,10 +76,15 @@ public final class Agent implements Closeable {
     /** Returns whether a request, or one of a list of them, calls an operation or sets an attribute. */
     public static boolean mayChange(String request) {
         try {
-            return types(request).stream().anyMatch(MAY_CHANGE::contains);
+            return types(request).stream().anyMatch(Agent::isChange);
         } catch (ParseException | IOException | RuntimeException e) {
             return false;
         }
+    }
+
+    /** Returns whether a request of this type, in upper case, calls an operation or sets an attribute. */
+    public static boolean isChange(String type) {
+        return MAY_CHANGE.contains(type);
     }
 
     private static List<String> types(String request) throws ParseException, IOException {

@@ -33,6 +33,7 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.console.ConsoleUsers.User;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.jolokia.Agent;
 
 /**
  * Serves the page of all volumes, and answers its requests. Who may change what is decided by the daemons; this class
@@ -75,8 +76,6 @@ public final class ConsoleServer implements Closeable {
             "same-origin",
             "Cache-Control",
             "no-store");
-
-    private static final Set<String> CHANGES = Set.of("write", "exec");
 
     private final HttpServer server;
     private final String scheme;
@@ -352,9 +351,10 @@ public final class ConsoleServer implements Closeable {
         String body = body(exchange);
         List<Map<String, Object>> requests = requests(body);
         for (Map<String, Object> request : requests) {
-            String type = String.valueOf(request.get("type")).toLowerCase(Locale.ROOT);
-            if (CHANGES.contains(type)) {
-                log(Printable.line(user.name() + " (" + user.role() + ") from " + from(exchange) + ": " + type + " "
+            String type = String.valueOf(request.get("type"));
+            if (Agent.isChange(type.toUpperCase(Locale.ROOT))) {
+                log(Printable.line(user.name() + " (" + user.role() + ") from " + from(exchange) + ": "
+                        + type.toLowerCase(Locale.ROOT) + " "
                         + request.get("mbean") + " "
                         + request.getOrDefault("operation", request.getOrDefault("attribute", ""))));
             }
