@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSettings;
@@ -34,6 +35,7 @@ import org.opendedup.sar.restore.RestoreSettings;
  * @param indexSettings sizes of the index
  * @param requests share of the memory budget that the front end uses; not kept with the volume
  * @param hash how fingerprints follow from the bytes of chunks; SHA-256 for volumes of files
+ * @param keys what an encrypted volume is sealed with; null: it is not encrypted. Not kept with the volume
  */
 public record VolumeConfig(
         String name,
@@ -52,7 +54,8 @@ public record VolumeConfig(
         IndexClass index,
         IndexSettings indexSettings,
         RequestBuffers requests,
-        ContentHash hash) {
+        ContentHash hash,
+        @Nullable VolumeKeys keys) {
     /**
      * Checks the settings.
      *
@@ -97,48 +100,54 @@ public record VolumeConfig(
                 IndexClass.ROCKSDB,
                 IndexSettings.DEFAULT,
                 RequestBuffers.NONE,
-                ContentHash.SHA_256);
+                ContentHash.SHA_256,
+                null);
     }
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, HotSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests, hash);
+        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, hot, restore, raw, index, indexSettings, requests, hash);
+        return with(locations, bytes, hot, restore, raw, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexSettings, requests, hash);
+        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with other settings for raw files. */
     public VolumeConfig withRaw(RawSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexSettings, requests, hash);
+        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with an index of another kind. */
     public VolumeConfig withIndex(IndexClass kind) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexSettings, requests, hash);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with other sizes of the index. */
     public VolumeConfig withIndexSettings(IndexSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, settings, requests, hash);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, settings, requests, hash, keys);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, buffers, hash);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, buffers, hash, keys);
     }
 
     /** Returns these settings of a volume of chunks whose client makes fingerprints in another way. */
     public VolumeConfig withHash(ContentHash made) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, made);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, made, keys);
+    }
+
+    /** Returns these settings of a volume that these keys encrypt. */
+    public VolumeConfig withKeys(@Nullable VolumeKeys sealing) {
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, hash, sealing);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
@@ -151,7 +160,8 @@ public record VolumeConfig(
             IndexClass index,
             IndexSettings indexSettings,
             RequestBuffers requests,
-            ContentHash hash) {
+            ContentHash hash,
+            @Nullable VolumeKeys keys) {
         return new VolumeConfig(
                 name,
                 capacityBytes,
@@ -169,7 +179,8 @@ public record VolumeConfig(
                 index,
                 indexSettings,
                 requests,
-                hash);
+                hash,
+                keys);
     }
 
     /**

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.UUID;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -28,7 +29,7 @@ public final class VolumeCreation {
     /** See {@link Volume#create(VolumeConfig)}. */
     public static void create(VolumeConfig config) throws IOException {
         VolumeLocations.create(config.locations());
-        UUID volume = UUID.randomUUID();
+        UUID volume = newId(config);
         Path ssd = config.locations().ssd();
         if (ssd != null) {
             HotChunks.create(ssd, Timeline.beginning(volume, 0));
@@ -42,13 +43,19 @@ public final class VolumeCreation {
     /** See {@link ChunkVolume#create(VolumeConfig)}. */
     public static void createForChunks(VolumeConfig config) throws IOException {
         VolumeLocations.create(config.locations());
-        UUID volume = UUID.randomUUID();
+        UUID volume = newId(config);
         Path ssd = config.locations().ssd();
         if (ssd != null) {
             HotChunks.create(ssd, Timeline.beginning(volume, 0));
         }
         createStores(
                 config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
+    }
+
+    /** Keys belong to a volume, whose id they know before it is made. */
+    private static UUID newId(VolumeConfig config) {
+        VolumeKeys keys = config.keys();
+        return keys == null ? UUID.randomUUID() : keys.volume();
     }
 
     /** Makes a new volume's records and marks. */
