@@ -33,18 +33,19 @@ public final class SectorCipher {
     /**
      * Encrypts a sector in place.
      *
+     * @param file number of the file: with the sector's it makes the tweak
      * @param sector number of the sector in its file
      * @param length a multiple of {@value #BLOCK_BYTES}, at most {@value #SECTOR_BYTES}
      */
-    public void encrypt(long sector, byte[] bytes, int offset, int length) {
+    public void encrypt(long file, long sector, byte[] bytes, int offset, int length) {
         Work work = works.get();
-        work.apply(work.encryption, sector, bytes, offset, length);
+        work.apply(work.encryption, file, sector, bytes, offset, length);
     }
 
     /** Decrypts a sector in place; the parameters are those of {@link #encrypt}. */
-    public void decrypt(long sector, byte[] bytes, int offset, int length) {
+    public void decrypt(long file, long sector, byte[] bytes, int offset, int length) {
         Work work = works.get();
-        work.apply(work.decryption, sector, bytes, offset, length);
+        work.apply(work.decryption, file, sector, bytes, offset, length);
     }
 
     /** The ciphers of one thread. */
@@ -64,10 +65,10 @@ public final class SectorCipher {
             }
         }
 
-        void apply(Cipher cipher, long sector, byte[] bytes, int offset, int length) {
+        void apply(Cipher cipher, long file, long sector, byte[] bytes, int offset, int length) {
             try {
                 LONGS.set(masks, 0, sector);
-                LONGS.set(masks, Long.BYTES, 0L);
+                LONGS.set(masks, Long.BYTES, file);
                 tweaks.doFinal(masks, 0, BLOCK_BYTES, masks, 0);
                 for (int at = BLOCK_BYTES; at < length; at += BLOCK_BYTES) {
                     long low = (long) LONGS.get(masks, at - BLOCK_BYTES);

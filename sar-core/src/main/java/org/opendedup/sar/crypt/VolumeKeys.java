@@ -79,8 +79,8 @@ public final class VolumeKeys {
     }
 
     /** Returns what encrypts sectors that are overwritten in place. */
-    public SectorCipher sectorCipher(Purpose purpose, byte[] context) {
-        return new SectorCipher(derive(purpose, context, 2 * KEY_BYTES));
+    public SectorCipher sectorCipher(Purpose purpose) {
+        return new SectorCipher(derive(purpose, NO_CONTEXT, 2 * KEY_BYTES));
     }
 
     /** Returns a keyed function to {@value KeyedHash#BYTES} bytes. */

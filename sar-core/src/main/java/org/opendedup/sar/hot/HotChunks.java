@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.hot.copies.CopyCheck;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.copies.SsdBudget;
@@ -173,7 +174,7 @@ public final class HotChunks implements Closeable {
     /** Makes an empty folder the SSD location of a new volume. */
     public static void create(Path location, Timeline timeline) throws IOException {
         PrivateFiles.createFolders(location);
-        SsdStore.open(location, ContentHash.SHA_256, timeline, 0, new StoreMemory(0, 0), () -> {}, failure -> {})
+        SsdStore.open(location, ContentHash.SHA_256, null, timeline, 0, new StoreMemory(0, 0), () -> {}, failure -> {})
                 .close();
     }
 
@@ -200,7 +201,7 @@ public final class HotChunks implements Closeable {
                 memory,
                 counts,
                 name,
-                new StoreOpener(null, ContentHash.SHA_256),
+                new StoreOpener(null, ContentHash.SHA_256, null),
                 CopyCheck::byFingerprint);
     }
 
@@ -210,11 +211,13 @@ public final class HotChunks implements Closeable {
     }
 
     /**
-     * Returns what opens hot chunks that share the capacity of its SSD with an index.
+     * Returns what opens the hot chunks of a volume.
      *
+     * @param budget the bound of the SSD, if an index shares its capacity; else null
      * @param hash makes the fingerprints of the chunks
+     * @param keys what copies are encrypted with; null: they are not
      */
-    public static Opener sharing(SsdBudget budget, ContentHash hash) {
+    public static Opener opener(@Nullable SsdBudget budget, ContentHash hash, @Nullable VolumeKeys keys) {
         return (location, timeline, settings, memory, counts, name) -> open(
                 location,
                 timeline,
@@ -222,7 +225,7 @@ public final class HotChunks implements Closeable {
                 memory,
                 counts,
                 name,
-                new StoreOpener(budget, hash),
+                new StoreOpener(budget, hash, keys),
                 () -> CopyCheck.byFingerprint(hash));
     }
 

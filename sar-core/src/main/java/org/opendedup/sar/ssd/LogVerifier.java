@@ -135,7 +135,8 @@ final class LogVerifier {
     }
 
     private void verify(LogCopies copies, int i, int at, SegmentFile segment) {
-        RecordFormat.Whole whole = format.decodeWhole(window, at, copies.bytes(i), segment.salt(), copies.chunkId(i));
+        RecordFormat.Whole whole =
+                format.decodeWhole(window, at, copies.bytes(i), segment.seal(), copies.offset(i), copies.chunkId(i));
         if (whole == null) {
             wrong(copies, i);
         } else {

@@ -116,11 +116,13 @@ final class SegmentCleaner {
     private boolean take(SegmentFile segment, int i, int at, int bytes, RecordBatch batch) {
         long chunkId = chunkIds[(int) order[i]];
         int length = length(i);
-        if (at + length > bytes || !RecordFormat.isSound(window, at, length, segment.salt(), chunkId)) {
+        RecordSeal seal = segment.seal();
+        batch.reserve(length);
+        if (at + length > bytes
+                || !seal.isSound(window, at, length, chunkId)
+                || !seal.open(window, at, length, offset(i), batch.bytes(), batch.used())) {
             return !drop(segment, i);
         }
-        batch.reserve(length);
-        System.arraycopy(window, at, batch.bytes(), batch.used(), length);
         batch.addCopy(chunkId, length, offset(i));
         return true;
     }

@@ -3,15 +3,20 @@ package org.opendedup.sar.ssd;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.Sealer;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 
@@ -28,11 +33,14 @@ final class SegmentFile {
 
     private static final int MAGIC = 'S' | 'A' << 8 | 'R' << 16 | 'S' << 24;
     private static final short VERSION = 3;
+    /** A file whose records are encrypted. */
+    private static final short SEALED_VERSION = 4;
+
     private static final int CRC_AT = HEADER_BYTES - Integer.BYTES;
     private static final Pattern NAME = Pattern.compile("(\\d{5})\\.segment");
 
     private final int number;
-    private final long salt;
+    private final RecordSeal seal;
     private final Epoch epoch;
     private final Input input;
     private volatile long length;
@@ -40,9 +48,9 @@ final class SegmentFile {
     /** One lease for the existing file, one for each reader. The return of the last lease closes the input. */
     private final AtomicInteger leases = new AtomicInteger(1);
 
-    private SegmentFile(int number, long salt, Epoch epoch, Input input, long length) {
+    private SegmentFile(int number, RecordSeal seal, Epoch epoch, Input input, long length) {
         this.number = number;
-        this.salt = salt;
+        this.seal = seal;
         this.epoch = epoch;
         this.input = input;
         this.length = length;
@@ -62,11 +70,15 @@ final class SegmentFile {
         return number < PackedEntry.SEGMENTS ? OptionalInt.of(number) : OptionalInt.empty();
     }
 
-    /** Returns the header of a segment file that is created in an epoch. */
-    static ByteBuffer header(int number, Epoch epoch, long salt) {
+    /**
+     * Returns the header of a segment file that is created in an epoch.
+     *
+     * @param isSealed whether its records are encrypted
+     */
+    static ByteBuffer header(int number, Epoch epoch, long salt, boolean isSealed) {
         UUID volume = epoch.volume();
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        header.putInt(MAGIC).putShort(VERSION).putShort((short) number);
+        header.putInt(MAGIC).putShort(version(isSealed)).putShort((short) number);
         header.putLong(volume.getMostSignificantBits()).putLong(volume.getLeastSignificantBits());
         header.putLong(salt)
                 .putLong(epoch.number())
@@ -74,6 +86,10 @@ final class SegmentFile {
                 .putInt(0)
                 .putInt(crc(header.array()));
         return header.flip();
+    }
+
+    private static short version(boolean isSealed) {
+        return isSealed ? SEALED_VERSION : VERSION;
     }
 
     private static int crc(byte[] header) {
@@ -85,10 +101,13 @@ final class SegmentFile {
     /**
      * Opens a segment file.
      *
+     * @param keys what its records are encrypted with; null: they are not. The file's key follows from its header,
+     *     whose salt is random
      * @throws CorruptionException if its header is not that of this segment of this volume
      * @throws UnsupportedFormatException if another version of this program wrote it
      */
-    static SegmentFile open(Directory directory, int number, UUID volume) throws IOException {
+    static SegmentFile open(Directory directory, int number, UUID volume, @Nullable VolumeKeys keys)
+            throws IOException {
         String place = directory + "/" + name(number);
         Input input = directory.open(name(number));
         try {
@@ -98,21 +117,28 @@ final class SegmentFile {
             }
             ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             input.readFully(0, header);
-            checkHeader(place, header.flip(), number, volume);
+            checkHeader(place, header.flip(), number, volume, keys != null);
             Epoch epoch = new Epoch(volume, header.getLong(32), header.getLong(40));
-            return new SegmentFile(number, header.getLong(24), epoch, input, length);
+            Sealer sealer = keys == null ? null : keys.sealer(Purpose.SSD, Arrays.copyOf(header.array(), CRC_AT));
+            return new SegmentFile(number, new RecordSeal(header.getLong(24), sealer), epoch, input, length);
         } catch (IOException | RuntimeException e) {
             input.close();
             throw e;
         }
     }
 
-    private static void checkHeader(String place, ByteBuffer header, int number, UUID volume) throws IOException {
+    private static void checkHeader(String place, ByteBuffer header, int number, UUID volume, boolean isSealed)
+            throws IOException {
         if (header.getInt(0) != MAGIC || header.getInt(CRC_AT) != crc(header.array())) {
             throw new CorruptionException(place, 0, "the header of a segment file", "something else");
         }
-        if (header.getShort(4) != VERSION) {
-            throw new UnsupportedFormatException(place, header.getShort(4), VERSION);
+        short version = header.getShort(4);
+        if (version == version(!isSealed)) {
+            throw new CorruptionException(
+                    place, 0, isSealed ? "encrypted copies" : "copies that are not encrypted", "others");
+        }
+        if (version != version(isSealed)) {
+            throw new UnsupportedFormatException(place, version, SEALED_VERSION);
         }
         int foundNumber = header.getShort(6) & 0xffff;
         UUID foundVolume = new UUID(header.getLong(8), header.getLong(16));
@@ -129,8 +155,9 @@ final class SegmentFile {
         return number;
     }
 
-    long salt() {
-        return salt;
+    /** Returns what makes records those of this file. */
+    RecordSeal seal() {
+        return seal;
     }
 
     /** Returns the epoch in which it was created. */

@@ -19,23 +19,23 @@ final class SegmentScanner {
         long windowStart = 0;
         int windowBytes = 0;
         long at = SegmentFile.HEADER_BYTES;
-        while (end - at >= RecordFormat.HEADER_BYTES) {
-            if (at + RecordFormat.HEADER_BYTES > windowStart + windowBytes) {
+        while (end - at >= RecordHeader.BYTES) {
+            if (at + RecordHeader.BYTES > windowStart + windowBytes) {
                 windowStart = at;
                 windowBytes = (int) Math.min(WINDOW_BYTES, end - at);
                 segment.read(windowStart, window, windowBytes);
             }
             int inWindow = (int) (at - windowStart);
-            int length = RecordFormat.lengthAt(window, inWindow, end - at);
+            int length = segment.seal().lengthAt(window, inWindow, end - at);
             if (length == 0) {
                 return;
             }
-            entry.chunkId = RecordFormat.chunkIdAt(window, inWindow);
+            entry.chunkId = RecordHeader.chunkIdAt(window, inWindow);
             entry.segment = segment.number();
             entry.offset = (int) at;
             entry.length = length;
             entry.count = 1;
-            entry.saving = RecordFormat.savingAt(window, inWindow);
+            entry.saving = RecordHeader.savingAt(window, inWindow);
             entry.heat = 0;
             visitor.accept(entry);
             at += length;

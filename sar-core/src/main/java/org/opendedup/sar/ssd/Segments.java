@@ -1,6 +1,7 @@
 package org.opendedup.sar.ssd;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ final class Segments {
 
     private final Directory directory;
     private final Timeline timeline;
+    private final @Nullable VolumeKeys keys;
     private final AtomicReferenceArray<@Nullable SegmentFile> files = new AtomicReferenceArray<>(PackedEntry.SEGMENTS);
     private final AtomicIntegerArray live = new AtomicIntegerArray(PackedEntry.SEGMENTS);
     private final AtomicInteger count = new AtomicInteger();
@@ -37,14 +39,19 @@ final class Segments {
      */
     private int nextNumber;
 
-    private Segments(Directory directory, Timeline timeline) {
+    private Segments(Directory directory, Timeline timeline, @Nullable VolumeKeys keys) {
         this.directory = directory;
         this.timeline = timeline;
+        this.keys = keys;
     }
 
-    /** Opens all files of a folder. Deletes files with a wrong header, which are of no use. */
-    static Segments open(Directory directory, Timeline timeline) throws IOException {
-        Segments segments = new Segments(directory, timeline);
+    /**
+     * Opens all files of a folder. Deletes files with a wrong header, which are of no use.
+     *
+     * @param keys what records are encrypted with; null: they are not
+     */
+    static Segments open(Directory directory, Timeline timeline, @Nullable VolumeKeys keys) throws IOException {
+        Segments segments = new Segments(directory, timeline, keys);
         try {
             for (String name : directory.list()) {
                 OptionalInt number = SegmentFile.numberOf(name);
@@ -61,7 +68,7 @@ final class Segments {
 
     private void openFile(int number) throws IOException {
         try {
-            add(SegmentFile.open(directory, number, timeline.current().volume()));
+            add(SegmentFile.open(directory, number, timeline.current().volume(), keys));
             nextNumber = number + 1;
         } catch (CorruptionException e) {
             log.warn("{}; the file is deleted, reads go to the home copies", e.getMessage());
@@ -91,20 +98,20 @@ final class Segments {
         return directory;
     }
 
-    /** Returns the epoch in which files are created. */
-    Epoch epoch() {
-        return timeline.current();
-    }
-
     /** Returns whether a chunk id still has the meaning that it had when a file was created. */
     boolean isShared(SegmentFile file, long chunkId) {
         return ChunkId.container(chunkId) < timeline.sharedBelow(file.epoch());
     }
 
+    /** Returns the header of a file that is to be created. */
+    ByteBuffer header(int number, long salt) {
+        return SegmentFile.header(number, timeline.current(), salt, keys != null);
+    }
+
     /** Opens a file that was just created. */
     SegmentFile openNew(int number) throws IOException {
         SegmentFile file =
-                SegmentFile.open(directory, number, timeline.current().volume());
+                SegmentFile.open(directory, number, timeline.current().volume(), keys);
         add(file);
         return file;
     }

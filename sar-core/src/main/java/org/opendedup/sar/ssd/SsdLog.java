@@ -238,13 +238,14 @@ final class SsdLog {
     private void write(RecordBatch batch, int from, int to, Output open, @Nullable SegmentFile source)
             throws IOException {
         SegmentFile segment = Objects.requireNonNull(head);
-        for (int i = from; i < to; i++) {
-            RecordFormat.seal(batch.bytes(), batch.offset(i), segment.salt(), saving(batch, i, source));
-        }
         int start = batch.offset(from);
-        long at;
+        long at = open.position();
+        for (int i = from; i < to; i++) {
+            segment.seal()
+                    .complete(batch.bytes(), batch.offset(i), at + batch.offset(i) - start, saving(batch, i, source));
+        }
         try {
-            at = open.append(ByteBuffer.wrap(batch.bytes(), start, batch.offset(to) - start));
+            open.append(ByteBuffer.wrap(batch.bytes(), start, batch.offset(to) - start));
         } catch (IOException e) {
             // No entry points to what was written of it; the next records are written to another file.
             segments.grown(segment, open.position());
@@ -294,7 +295,7 @@ final class SsdLog {
         String name = SegmentFile.name(number);
         Output created = segments.directory().create(name);
         try {
-            created.append(SegmentFile.header(number, segments.epoch(), salts.nextLong()));
+            created.append(segments.header(number, salts.nextLong()));
             head = segments.openNew(number);
             output = created;
         } catch (IOException e) {

@@ -176,7 +176,8 @@ final class SsdReader {
                 buffer,
                 at,
                 lengths[i],
-                segment.salt(),
+                segment.seal(),
+                offset(k),
                 request.chunkId(i),
                 request.fingerprintPrefix(i),
                 request.length(i));

@@ -29,7 +29,7 @@ public final class SsdSize {
      * @param storedLength bytes of the chunk, compressed; or uncompressed, if compression does not make it shorter
      */
     public static int record(int storedLength) {
-        return RecordFormat.recordLength(storedLength);
+        return RecordHeader.recordLength(storedLength, RecordHeader.VERSION);
     }
 
     /**

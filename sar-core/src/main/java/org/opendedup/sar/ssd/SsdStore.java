@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
@@ -65,6 +66,7 @@ public final class SsdStore implements AttachedSsd {
      * database; entries are checked when they are used.
      *
      * @param hash makes the fingerprints of the chunks
+     * @param keys what copies are encrypted with; null: they are not
      * @param timeline timeline of the volume that owns the chunks. A location of another volume is refused with an
      *     IOException that says so; copies made in another history of this volume are forgotten
      * @param capacityBytes limit of the bytes used there; below about 7 MiB nothing is promoted
@@ -78,6 +80,7 @@ public final class SsdStore implements AttachedSsd {
     public static SsdStore open(
             Path location,
             ContentHash hash,
+            @Nullable VolumeKeys keys,
             Timeline timeline,
             long capacityBytes,
             StoreMemory memory,
@@ -92,7 +95,7 @@ public final class SsdStore implements AttachedSsd {
         Path folder = location.resolve(LocationFiles.SEGMENTS);
         PrivateFiles.createFolders(folder);
         Directory files = FileDirectory.open(folder);
-        return open(location, files, new RecordFormat(hash), timeline, capacityBytes, memory, makeRoom, failure);
+        return open(location, files, new RecordFormat(hash, keys), timeline, capacityBytes, memory, makeRoom, failure);
     }
 
     /**
@@ -157,7 +160,7 @@ public final class SsdStore implements AttachedSsd {
             throws IOException {
         Closeable lock = lock(location);
         try {
-            Segments segments = Segments.open(segmentFiles, timeline);
+            Segments segments = Segments.open(segmentFiles, timeline, format.keys());
             try {
                 return new SsdStore(location, segments, format, capacityBytes, memory, makeRoom, failure, lock);
             } catch (IOException | RuntimeException e) {
@@ -236,7 +239,7 @@ public final class SsdStore implements AttachedSsd {
                 && segments.isShared(segment, entry.chunkId)
                 && entry.offset >= SegmentFile.HEADER_BYTES
                 && entry.offset % PackedEntry.ALIGNMENT == 0
-                && entry.length > RecordFormat.HEADER_BYTES
+                && entry.length > RecordHeader.BYTES
                 && entry.length <= PackedEntry.MAX_LENGTH
                 && entry.length % PackedEntry.ALIGNMENT == 0
                 && entry.length <= segment.length() - entry.offset;
@@ -275,7 +278,7 @@ public final class SsdStore implements AttachedSsd {
             byte[] data,
             int offset,
             int length) {
-        if (length < 1 || length > RecordFormat.MAX_CHUNK_BYTES) {
+        if (length < 1 || length > RecordHeader.MAX_CHUNK_BYTES) {
             return OfferAnswer.TOO_LARGE;
         }
         if (closed || !writer.takesWrites()) {

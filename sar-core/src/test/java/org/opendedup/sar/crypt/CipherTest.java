@@ -116,17 +116,17 @@ class CipherTest {
         }
         byte[] sector = counting.clone();
         new SectorCipher(hex("2718281828459045235360287471352631415926535897932384626433832795"))
-                .encrypt(0, sector, 0, sector.length);
+                .encrypt(0, 0, sector, 0, sector.length);
         assertEquals(
                 "27a7479befa1d476489f308cd4cfa6e2a96e4bbe3208ff25287dd3819616e89c", hex(Arrays.copyOf(sector, 32)));
         sector = counting.clone();
         SectorCipher cipher = new SectorCipher(hex(
                 "27182818284590452353602874713526624977572470936999595749669676273141592653589793238462643383279502884197"
                         + "169399375105820974944592"));
-        cipher.encrypt(0xff, sector, 0, sector.length);
+        cipher.encrypt(0, 0xff, sector, 0, sector.length);
         assertEquals(
                 "1c3b3a102f770386e4836c99e370cf9bea00803f5e482357a4ae12d414a3e63b", hex(Arrays.copyOf(sector, 32)));
-        cipher.decrypt(0xff, sector, 0, sector.length);
+        cipher.decrypt(0, 0xff, sector, 0, sector.length);
         assertArrayEquals(counting, sector);
     }
 

@@ -36,7 +36,7 @@ class MapKeeperTest {
     void makeFolders() throws IOException {
         database = folder.resolve("map");
         segments = Segments.open(
-                FileDirectory.open(Files.createDirectory(folder.resolve("segments"))), SsdFixture.TIMELINE);
+                FileDirectory.open(Files.createDirectory(folder.resolve("segments"))), SsdFixture.TIMELINE, null);
     }
 
     private MapKeeper keeper(MapTable table) throws IOException {

@@ -22,12 +22,15 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 
 /** Stores at one location, chunks with known bytes, and the reports of the stores. */
 final class SsdFixture {
     static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
     static final Timeline TIMELINE = Timeline.beginning(VOLUME, 0x1122334455667788L);
+    static final VolumeKeys KEYS = new VolumeKeys(new byte[VolumeKeys.KEY_BYTES], VOLUME, AeadCipher.AES_256_GCM);
     static final long CAPACITY = 64 << 20;
     static final Cause CAUSE = Cause.RECIPE;
 
@@ -40,25 +43,35 @@ final class SsdFixture {
     final Map<OfferFate, AtomicInteger> fates = new ConcurrentHashMap<>();
     Timeline timeline = TIMELINE;
 
+    @Nullable
+    VolumeKeys keys;
+
     SsdFixture(Path location) {
         this.location = location;
     }
 
     SsdStore open() throws IOException {
         return heard(SsdStore.open(
-                location, ContentHash.SHA_256, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
+                location,
+                ContentHash.SHA_256,
+                keys,
+                timeline,
+                capacity,
+                memory(),
+                () -> makeRoom.run(),
+                failures::add));
     }
 
     SsdStore open(Directory segments) throws IOException {
         SsdIdentity.claim(location, VOLUME);
-        RecordFormat format = new RecordFormat();
+        RecordFormat format = new RecordFormat(ContentHash.SHA_256, keys);
         return heard(SsdStore.open(
                 location, segments, format, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
     }
 
     /** A store that writes only while this is open. */
     SsdStore open(Gate writes) throws IOException {
-        return heard(StoreDouble.gated(writes, new Gate())
+        return heard(StoreDouble.gated(writes, new Gate(), keys)
                 .open(location, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
     }
 

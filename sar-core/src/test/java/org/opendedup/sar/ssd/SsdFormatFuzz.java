@@ -24,6 +24,7 @@ public final class SsdFormatFuzz {
             ByteBuffer.wrap(GOLDEN).order(ByteOrder.LITTLE_ENDIAN).getLong(8),
             ByteBuffer.wrap(GOLDEN).order(ByteOrder.LITTLE_ENDIAN).getLong(16));
     private static final RecordFormat RECORDS = new RecordFormat();
+    private static final RecordSeal SEAL = new RecordSeal(5, null);
 
     private static final ParserSet PARSERS = new ParserSet()
             .addDeclaring("segment file", List.of(IOException.class), SsdFormatFuzz::segment, GOLDEN)
@@ -50,7 +51,7 @@ public final class SsdFormatFuzz {
         Path file = folder.resolve(SegmentFile.name(number));
         Files.createDirectories(file.getParent());
         Files.write(file, withCrc(bytes, 52));
-        SegmentFile segment = SegmentFile.open(FileDirectory.open(folder), number, VOLUME);
+        SegmentFile segment = SegmentFile.open(FileDirectory.open(folder), number, VOLUME, null);
         try {
             new SegmentScanner().scan(segment, entry -> {
                 if (entry.offset < 0 || entry.length <= 0 || entry.offset + entry.length > bytes.length) {
@@ -63,19 +64,19 @@ public final class SsdFormatFuzz {
     }
 
     private static void record(byte[] bytes) {
-        byte[] record = Arrays.copyOf(bytes, Math.max(bytes.length, RecordFormat.HEADER_BYTES));
-        int length = RecordFormat.lengthAt(record, 0, record.length);
+        byte[] record = Arrays.copyOf(bytes, Math.max(bytes.length, RecordHeader.BYTES));
+        int length = SEAL.lengthAt(record, 0, record.length);
         if (length == 0) {
             return;
         }
-        RecordFormat.seal(record, 0, 5, 3);
-        long chunk = RecordFormat.chunkIdAt(record, 0);
-        if (!RecordFormat.isSound(record, 0, length, 5, chunk)) {
+        SEAL.complete(record, 0, 0, 3);
+        long chunk = RecordHeader.chunkIdAt(record, 0);
+        if (!SEAL.isSound(record, 0, length, chunk)) {
             throw new AssertionError("a record is not sound after its checksum was computed");
         }
         int prefix = Fingerprints.fingerprintPrefix(record, 24);
-        byte[] data = RECORDS.decode(record, 0, length, 5, chunk, prefix, 1);
-        if (data != null && data.length > RecordFormat.MAX_CHUNK_BYTES) {
+        byte[] data = RECORDS.decode(record, 0, length, SEAL, 0, chunk, prefix, 1);
+        if (data != null && data.length > RecordHeader.MAX_CHUNK_BYTES) {
             throw new AssertionError("a chunk of " + data.length + " bytes");
         }
     }

@@ -12,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,28 +23,58 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
  * The formats of the SSD location. With {@code -Dsar.golden=DIR} the golden file is written to that folder, for a new
  * version of the format; that of an old version never changes.
  */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class SsdFormatTest {
-    private static final String GOLDEN = "segment-v3.bin";
     private static final int NUMBER = 513;
     private static final long SALT = 0x1122334455667788L;
 
     @TempDir
     Path folder;
 
+    private final String golden;
+    private final @Nullable VolumeKeys keys;
+    private final RecordSeal seal;
+
     @AutoClose
-    private final RecordFormat format = new RecordFormat();
+    private final RecordFormat format;
+
+    SsdFormatTest(boolean isSealed) {
+        golden = isSealed ? "segment-v4.bin" : "segment-v3.bin";
+        keys = isSealed ? SsdFixture.KEYS : null;
+        format = new RecordFormat(ContentHash.SHA_256, keys);
+        seal = seal(SALT);
+    }
+
+    private RecordSeal seal(long salt) {
+        byte[] context = Arrays.copyOf(header(SsdFixture.TIMELINE.current(), salt), 52);
+        return new RecordSeal(salt, keys == null ? null : keys.sealer(Purpose.SSD, context));
+    }
+
+    private byte[] header(Epoch epoch, long salt) {
+        return SegmentFile.header(NUMBER, epoch, salt, keys != null).array();
+    }
 
     /** Chunk 1 is stored uncompressed, chunk 2 compressed. */
     private static byte[] content(int chunk) {
@@ -55,42 +86,42 @@ final class SsdFormatTest {
         return bytes;
     }
 
-    private byte[] record(long chunkId, byte[] bytes) {
+    private byte[] record(long chunkId, byte[] bytes, long offset) {
         byte[] target = new byte[format.bound(bytes.length)];
         int length = format.encode(chunkId, SsdFixture.fingerprintPrefix(bytes), bytes, 0, bytes.length, target, 0);
-        RecordFormat.seal(target, 0, SALT, (int) (40_000 + chunkId));
+        seal.complete(target, 0, offset, (int) (40_000 + chunkId));
         return Arrays.copyOf(target, length);
     }
 
     private byte[] segment() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.write(
-                SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT).array());
-        out.write(record(1, content(1)));
-        out.write(record(2, content(2)));
+        out.write(header(SsdFixture.TIMELINE.current(), SALT));
+        for (int chunk = 1; chunk <= 2; chunk++) {
+            out.write(record(chunk, content(chunk), out.size()));
+        }
         return out.toByteArray();
     }
 
     private byte[] golden() throws IOException {
         String target = System.getProperty("sar.golden");
         if (target != null) {
-            Files.write(Path.of(target, GOLDEN), segment());
+            Files.write(Path.of(target, golden), segment());
         }
-        try (InputStream in = getClass().getResourceAsStream(GOLDEN)) {
-            return Objects.requireNonNull(in, GOLDEN).readAllBytes();
+        try (InputStream in = getClass().getResourceAsStream(golden)) {
+            return Objects.requireNonNull(in, golden).readAllBytes();
         }
     }
 
     private SegmentFile open(byte[] file) throws IOException {
         Files.write(folder.resolve(SegmentFile.name(NUMBER)), file);
-        return SegmentFile.open(FileDirectory.open(folder), NUMBER, SsdFixture.VOLUME);
+        return SegmentFile.open(FileDirectory.open(folder), NUMBER, SsdFixture.VOLUME, keys);
     }
 
     @Test
-    void aSegmentOfVersionThreeIsReadByEveryLaterProgram() throws IOException {
+    void aSegmentOfThisVersionIsReadByEveryLaterProgram() throws IOException {
         byte[] file = golden();
         SegmentFile segment = open(file);
-        assertEquals(SALT, segment.salt());
+        assertEquals(SALT, segment.seal().salt());
         assertEquals(SsdFixture.TIMELINE.current(), segment.epoch());
         List<Long> found = new ArrayList<>();
         new SegmentScanner().scan(segment, entry -> {
@@ -99,7 +130,8 @@ final class SsdFormatTest {
                     file,
                     entry.offset,
                     entry.length,
-                    SALT,
+                    segment.seal(),
+                    entry.offset,
                     entry.chunkId,
                     SsdFixture.fingerprintPrefix(expected),
                     expected.length);
@@ -113,7 +145,7 @@ final class SsdFormatTest {
 
     @Test
     void headerAndUncompressedRecordNeverChange() throws IOException {
-        int length = SegmentFile.HEADER_BYTES + record(1, content(1)).length;
+        int length = SegmentFile.HEADER_BYTES + record(1, content(1), SegmentFile.HEADER_BYTES).length;
         assertArrayEquals(Arrays.copyOf(golden(), length), Arrays.copyOf(segment(), length));
     }
 
@@ -139,34 +171,38 @@ final class SsdFormatTest {
     void aRecordWithAnyByteChangedIsRefused() {
         for (int chunk = 1; chunk <= 2; chunk++) {
             byte[] content = content(chunk);
-            byte[] record = record(chunk, content);
+            byte[] record = record(chunk, content, 800);
             int fingerprintPrefix = SsdFixture.fingerprintPrefix(content);
             for (int i = 0; i < record.length; i++) {
                 for (int bit = 0; bit < 8; bit += 7) {
                     record[i] ^= (byte) (1 << bit);
                     assertNull(
-                            format.decode(record, 0, record.length, SALT, chunk, fingerprintPrefix, 1),
+                            format.decode(record, 0, record.length, seal, 800, chunk, fingerprintPrefix, 1),
                             "byte " + i + " changed");
                     record[i] ^= (byte) (1 << bit);
                 }
             }
             // The control: the unchanged file is accepted.
-            assertNotNull(format.decode(record, 0, record.length, SALT, chunk, fingerprintPrefix, 1));
+            assertNotNull(format.decode(record, 0, record.length, seal, 800, chunk, fingerprintPrefix, 1));
         }
     }
 
     @Test
     void aRecordIsOneFilesOneChunksAndAsLongAsWanted() {
         byte[] content = content(1);
-        byte[] record = record(1, content);
+        byte[] record = record(1, content, 800);
         int length = record.length;
         int fingerprintPrefix = SsdFixture.fingerprintPrefix(content);
-        assertNotNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix, content.length));
-        assertNull(format.decode(record, 0, length, SALT + 1, 1, fingerprintPrefix, 1), "of another file");
-        assertNull(format.decode(record, 0, length, SALT, 2, fingerprintPrefix, 1), "of another chunk");
-        assertNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix + 1, 1), "of other bytes");
-        assertNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix, content.length + 1), "too short");
-        assertNull(format.decode(record, 0, length - 8, SALT, 1, fingerprintPrefix, 1), "cut off");
+        assertNotNull(format.decode(record, 0, length, seal, 800, 1, fingerprintPrefix, content.length));
+        assertNull(format.decode(record, 0, length, seal(SALT + 1), 800, 1, fingerprintPrefix, 1), "of another file");
+        assertNull(format.decode(record, 0, length, seal, 800, 2, fingerprintPrefix, 1), "of another chunk");
+        assertNull(format.decode(record, 0, length, seal, 800, 1, fingerprintPrefix + 1, 1), "of other bytes");
+        assertNull(format.decode(record, 0, length, seal, 800, 1, fingerprintPrefix, content.length + 1), "too short");
+        assertEquals(
+                keys == null,
+                format.decode(record, 0, length, seal, 808, 1, fingerprintPrefix, 1) != null,
+                "of another place: a copy is not encrypted for one unless all are");
+        assertNull(format.decode(record, 0, length - 8, seal, 800, 1, fingerprintPrefix, 1), "cut off");
     }
 
     @Test
@@ -179,20 +215,62 @@ final class SsdFormatTest {
         }
         assertThrows(CorruptionException.class, () -> open(Arrays.copyOf(file, SegmentFile.HEADER_BYTES - 1)));
         open(file).leave();
-        byte[] others = SegmentFile.header(NUMBER, new Epoch(UUID.randomUUID(), 1, 1), SALT)
-                .array();
+        byte[] others = header(new Epoch(UUID.randomUUID(), 1, 1), SALT);
         assertThrows(CorruptionException.class, () -> open(others));
-        for (byte version : new byte[] {2, 4}) {
-            byte[] other = SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT)
-                    .array();
+        for (byte version : new byte[] {2, 5}) {
+            byte[] other = header(SsdFixture.TIMELINE.current(), SALT);
             other[4] = version;
-            java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+            CRC32C crc = new CRC32C();
             crc.update(other, 0, SegmentFile.HEADER_BYTES - Integer.BYTES);
-            ByteBuffer.wrap(other)
-                    .order(java.nio.ByteOrder.LITTLE_ENDIAN)
-                    .putInt(SegmentFile.HEADER_BYTES - Integer.BYTES, (int) crc.getValue());
+            ByteBuffer.wrap(other).order(ByteOrder.LITTLE_ENDIAN).putInt(SegmentFile.HEADER_BYTES - Integer.BYTES, (int)
+                    crc.getValue());
             assertThrows(UnsupportedFormatException.class, () -> open(other));
         }
+    }
+
+    /** Otherwise whoever writes to the disk could add copies of their own. */
+    @Test
+    void aFileThatIsEncryptedOnlyIfTheVolumeIsNotIsRefused() {
+        byte[] other = SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT, keys == null)
+                .array();
+        assertThrows(CorruptionException.class, () -> open(other));
+    }
+
+    /** With a checksum that is right, which anybody can compute, only the tag is left. */
+    @Test
+    void aChangedRecordWithARightChecksumIsRefusedIfItIsEncrypted() {
+        byte[] content = content(1);
+        byte[] record = record(1, content, 800);
+        int end = 56 + content.length + (keys == null ? 0 : 16);
+        RecordSeal forger = new RecordSeal(SALT, null);
+        int taken = 0;
+        for (int at = 4; at < end; at += 3) {
+            byte[] forged = record.clone();
+            forged[at] ^= 1;
+            CRC32C crc = new CRC32C();
+            crc.update(ByteBuffer.allocate(Long.BYTES)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putLong(forger.salt())
+                    .flip());
+            crc.update(forged, 0, end);
+            RecordHeader.putCrc(forged, end, (int) crc.getValue());
+            byte[] data =
+                    format.decode(forged, 0, forged.length, seal, 800, 1, SsdFixture.fingerprintPrefix(content), 1);
+            taken += data == null ? 0 : 1;
+        }
+        // The control: without encryption most changes of content pass, until its fingerprint is asked.
+        assertEquals(keys == null, taken > 50, taken + " taken");
+        assertTrue(keys == null || taken == 0, taken + " taken");
+    }
+
+    @Test
+    void anEncryptedRecordShowsNeitherContentNorFingerprint() throws IOException {
+        byte[] content = content(1);
+        String file = HexFormat.of().formatHex(segment());
+        byte[] fingerprint = new byte[Fingerprints.BYTES];
+        new ContentHasher().fingerprint(ContentHash.SHA_256, content, 0, content.length, fingerprint, 0);
+        assertEquals(keys == null, file.contains(HexFormat.of().formatHex(content, 100, 108)));
+        assertEquals(keys == null, file.contains(HexFormat.of().formatHex(fingerprint, 0, 8)));
     }
 
     @Test

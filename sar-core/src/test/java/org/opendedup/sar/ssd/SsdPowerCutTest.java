@@ -10,10 +10,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.HookedDirectory;
@@ -39,15 +43,18 @@ class SsdPowerCutTest {
     private final long seed = TestSeed.next();
     private final CrashDirectory disk = new CrashDirectory(seed);
 
+    private @Nullable VolumeKeys keys;
     private int changes;
     private int cuts;
     private int copiesRead;
     private int wrongCopies;
     private long badRecords;
 
-    @Test
-    void afterAPowerCutAtAnyChangeNoCopyHasWrongBytes() throws IOException {
-        cutPowerDuringWork(StoreDouble::onDisk);
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void afterAPowerCutAtAnyChangeNoCopyHasWrongBytes(boolean isSealed) throws IOException {
+        keys = isSealed ? SsdFixture.KEYS : null;
+        cutPowerDuringWork(disk -> StoreDouble.onDisk(disk, keys));
 
         assertEquals(0, wrongCopies, () -> wrongCopies + " of " + copiesRead + " copies in " + cuts + " cuts");
         assertTrue(copiesRead > 0, "nothing was read from the SSD");
@@ -70,6 +77,7 @@ class SsdPowerCutTest {
     private void cutPowerDuringWork(Reopening reopening) throws IOException {
         SsdFixture fixture = new SsdFixture(Files.createDirectory(folder.resolve("ssd")));
         fixture.capacity = CAPACITY;
+        fixture.keys = keys;
         HookedDirectory hooked = new HookedDirectory(disk);
         Random random = new Random(seed);
         try (SsdStore store = fixture.open(hooked)) {

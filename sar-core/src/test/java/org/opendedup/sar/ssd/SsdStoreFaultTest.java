@@ -22,8 +22,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
@@ -33,11 +36,16 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Output;
 
 /** What the store does if the SSD does not have the written bytes, or fails. Each fault has a control without it. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class SsdStoreFaultTest {
     private static final int CHUNKS = 200;
 
     @TempDir
     Path folder;
+
+    @Parameter
+    private boolean isSealed;
 
     private SsdFixture fixture;
     private FaultyDirectory disk;
@@ -45,6 +53,7 @@ final class SsdStoreFaultTest {
     @BeforeEach
     void makeFixture() throws IOException {
         fixture = new SsdFixture(folder);
+        fixture.keys = isSealed ? SsdFixture.KEYS : null;
         disk = new FaultyDirectory(FileDirectory.open(Files.createDirectories(folder.resolve("segments"))));
     }
 
@@ -255,6 +264,7 @@ final class SsdStoreFaultTest {
     void entriesLeftFromAnOlderFileOfThatNumberFindNothingOfTheirs(@TempDir Path other) throws IOException {
         Path file = fill();
         SsdFixture second = new SsdFixture(other);
+        second.keys = fixture.keys;
         try (SsdStore store = second.open()) {
             promote(store, 1001, 1001 + CHUNKS);
         }
@@ -274,7 +284,8 @@ final class SsdStoreFaultTest {
     void numbersOfSegmentsAreUsedAgainFromTheFirst() throws IOException {
         Files.write(
                 folder.resolve("segments").resolve(SegmentFile.name(65535)),
-                SegmentFile.header(65535, SsdFixture.TIMELINE.current(), 1).array());
+                SegmentFile.header(65535, SsdFixture.TIMELINE.current(), 1, fixture.keys != null)
+                        .array());
         try (SsdStore store = fixture.open(disk)) {
             promote(store, 1, 1 + CHUNKS);
             assertEquals(0, entryOf(store, 1).segment);

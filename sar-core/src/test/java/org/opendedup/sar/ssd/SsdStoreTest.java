@@ -28,6 +28,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
@@ -35,12 +38,23 @@ import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
 
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class SsdStoreTest {
     @TempDir
     Path folder;
 
+    @Parameter
+    private boolean isSealed;
+
     private SsdFixture fixture() {
-        return new SsdFixture(folder);
+        return fixture(folder);
+    }
+
+    private SsdFixture fixture(Path location) {
+        SsdFixture fixture = new SsdFixture(location);
+        fixture.keys = isSealed ? SsdFixture.KEYS : null;
+        return fixture;
     }
 
     @Test
@@ -85,7 +99,7 @@ final class SsdStoreTest {
         long[] ids = {ChunkId.of(5, 1), ChunkId.of(6, 1), ChunkId.of(7, 1)};
         for (boolean rebuilt : new boolean[] {false, true}) {
             for (long bound : new long[] {8, 7, 6, 0}) {
-                SsdFixture fixture = new SsdFixture(Files.createTempDirectory(folder, "ssd"));
+                SsdFixture fixture = fixture(Files.createTempDirectory(folder, "ssd"));
                 try (SsdStore store = fixture.open()) {
                     for (long id : ids) {
                         assertEquals(OfferAnswer.TAKEN, offer(store, id));
@@ -140,7 +154,7 @@ final class SsdStoreTest {
             byte[] bytes = new byte[1 << 19];
             new Random(1).nextBytes(bytes);
             assertEquals(OfferAnswer.TOO_LARGE, store.offer(5, 0, 1, 1, Cause.WRITE, bytes, 0, bytes.length));
-            byte[] largest = java.util.Arrays.copyOf(bytes, RecordFormat.MAX_CHUNK_BYTES);
+            byte[] largest = java.util.Arrays.copyOf(bytes, RecordHeader.MAX_CHUNK_BYTES);
             int fingerprintPrefix = SsdFixture.fingerprintPrefix(largest);
             assertEquals(
                     OfferAnswer.TAKEN,
@@ -180,7 +194,7 @@ final class SsdStoreTest {
 
     @Test
     void theTableComesBackAfterAKill(@TempDir Path other) throws IOException {
-        SsdFixture killed = new SsdFixture(other);
+        SsdFixture killed = fixture(other);
         Map<Long, String> before;
         try (SsdStore store = fixture().open()) {
             promote(store, 1, 400);
@@ -237,6 +251,7 @@ final class SsdStoreTest {
                 () -> SsdStore.open(
                         folder,
                         ContentHash.SHA_256,
+                        null,
                         Timeline.beginning(other, 0),
                         1 << 26,
                         new StoreMemory(1000, 0),
@@ -250,21 +265,22 @@ final class SsdStoreTest {
 
     @Test
     void aFolderWithOtherFilesOrNoFolderOrADamagedIdentityIsRefused() throws IOException {
-        SsdFixture missing = new SsdFixture(folder.resolve("missing"));
+        SsdFixture missing = fixture(folder.resolve("missing"));
         assertThrows(NoSuchFileException.class, missing::open);
 
         Path used = Files.createDirectory(folder.resolve("used"));
         Files.writeString(used.resolve("letter.txt"), "somebody's");
-        IOException refused = assertThrows(IOException.class, () -> new SsdFixture(used).open());
+        IOException refused =
+                assertThrows(IOException.class, () -> fixture(used).open());
         assertTrue(refused.getMessage().contains("letter.txt"), refused.getMessage());
         assertEquals(1, used.toFile().list().length);
 
         Path damaged = Files.createDirectory(folder.resolve("damaged"));
         Files.createDirectory(damaged.resolve("lost+found"));
-        new SsdFixture(damaged).open().close();
+        fixture(damaged).open().close();
         Path identity = damaged.resolve(LocationFiles.IDENTITY);
         Files.writeString(identity, Files.readString(identity).replace('0', '1'));
-        assertThrows(IOException.class, () -> new SsdFixture(damaged).open());
+        assertThrows(IOException.class, () -> fixture(damaged).open());
     }
 
     @Test
@@ -272,13 +288,14 @@ final class SsdStoreTest {
         Path location = Files.createDirectory(folder.resolve("new"));
         Path raw = Files.createDirectory(location.resolve(LocationFiles.RAW));
         Path only = Files.writeString(raw.resolve("0000000000013f00"), "the only copy");
-        new SsdFixture(location).open().close();
-        new SsdFixture(location).open().close();
+        fixture(location).open().close();
+        fixture(location).open().close();
         assertEquals("the only copy", Files.readString(only));
 
         Path identity = location.resolve(LocationFiles.IDENTITY);
         Files.writeString(identity, Files.readString(identity).replace('0', '1'));
-        IOException refused = assertThrows(IOException.class, () -> new SsdFixture(location).open());
+        IOException refused =
+                assertThrows(IOException.class, () -> fixture(location).open());
         assertTrue(refused.getMessage().contains("delete this file"), refused.getMessage());
         assertFalse(refused.getMessage().contains("empty"), refused.getMessage());
     }

@@ -7,7 +7,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 
@@ -27,12 +29,22 @@ public final class StoreDouble {
 
     /** The segment files lie on a disk of the test's own, made from the folder of the SSD. */
     public static StoreDouble onDisk(UnaryOperator<Directory> disk) {
-        return new StoreDouble(RecordFormat::new, disk);
+        return onDisk(disk, null);
+    }
+
+    /** As above, encrypted with keys unless they are null. */
+    static StoreDouble onDisk(UnaryOperator<Directory> disk, @Nullable VolumeKeys keys) {
+        return new StoreDouble(() -> new RecordFormat(ContentHash.SHA_256, keys), disk);
     }
 
     /** Writing and reading stand still while a gate is closed: an SSD that is as slow as a test wants. */
     public static StoreDouble gated(Gate writes, Gate reads) {
-        return new StoreDouble(() -> new GatedFormat(writes, reads));
+        return gated(writes, reads, null);
+    }
+
+    /** As above, encrypted with keys unless they are null. */
+    static StoreDouble gated(Gate writes, Gate reads, @Nullable VolumeKeys keys) {
+        return new StoreDouble(() -> new GatedFormat(writes, reads, keys));
     }
 
     /** No record is checked: whatever can be decompressed is taken for the chunk. */
@@ -71,7 +83,8 @@ public final class StoreDouble {
         private final Gate writes;
         private final Gate reads;
 
-        GatedFormat(Gate writes, Gate reads) {
+        GatedFormat(Gate writes, Gate reads, @Nullable VolumeKeys keys) {
+            super(ContentHash.SHA_256, keys);
             this.writes = writes;
             this.reads = reads;
         }
@@ -84,16 +97,28 @@ public final class StoreDouble {
 
         @Override
         byte @Nullable [] decode(
-                byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix, int wanted) {
+                byte[] bytes,
+                int at,
+                int length,
+                RecordSeal seal,
+                long offset,
+                long chunkId,
+                int fingerprintPrefix,
+                int wanted) {
             reads.pass();
-            return super.decode(bytes, at, length, salt, chunkId, fingerprintPrefix, wanted);
+            return super.decode(bytes, at, length, seal, offset, chunkId, fingerprintPrefix, wanted);
         }
     }
 
     private static final class BlindFormat extends RecordFormat {
         @Override
-        boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix) {
-            return lengthAt(bytes, at, length) == length;
+        boolean isRecordOf(byte[] bytes, int at, int length, RecordSeal seal, long chunkId) {
+            return seal.lengthAt(bytes, at, length) == length;
+        }
+
+        @Override
+        boolean isOf(RecordSeal.Opened record, int fingerprintPrefix) {
+            return true;
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
@@ -16,8 +17,12 @@ import org.opendedup.sar.ssd.StoreMemory;
  *
  * @param budget the bound of the SSD, if an index shares it; else null
  * @param hash makes the fingerprints of the chunks
+ * @param keys what copies are encrypted with; null: they are not
  */
-public record StoreOpener(@Nullable SsdBudget budget, ContentHash hash) implements AttachedSsd.Opener {
+public record StoreOpener(
+        @Nullable SsdBudget budget,
+        ContentHash hash,
+        @Nullable VolumeKeys keys) implements AttachedSsd.Opener {
     @Override
     public long bound(long capacityBytes) {
         return budget == null ? capacityBytes : budget.bound(capacityBytes);
@@ -45,7 +50,7 @@ public record StoreOpener(@Nullable SsdBudget budget, ContentHash hash) implemen
             Consumer<IOException> failure)
             throws IOException {
         long bytes = budget == null ? capacityBytes : budget.place(location, capacityBytes);
-        SsdStore store = SsdStore.open(location, hash, timeline, bytes, memory, makeRoom, failure);
+        SsdStore store = SsdStore.open(location, hash, keys, timeline, bytes, memory, makeRoom, failure);
         if (budget != null) {
             budget.opened(store::usedBytes, store::resize);
         }

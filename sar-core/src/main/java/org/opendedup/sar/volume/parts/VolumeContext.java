@@ -31,6 +31,7 @@ import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.raw.SealedRawFolder;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.WriteStop;
@@ -232,7 +233,7 @@ public final class VolumeContext implements Closeable {
         }
         try {
             UUID volume = metadata.header().volume();
-            return answers.open(() -> opener.open(volume));
+            return answers.open(() -> SealedRawFolder.of(opener.open(volume), config.keys()));
         } catch (IOException e) {
             try (RecordCursor<RawRecord> records = metadata.raws().all()) {
                 if (config.raw().isEnabled() || records.next()) {

@@ -18,6 +18,7 @@ import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.raw.SealedRawFolder;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -445,7 +446,7 @@ public final class FastTier {
             if (isNew) {
                 FileRawFolder.create(location, volume);
             }
-            return FileRawFolder.open(location, volume);
+            return SealedRawFolder.of(FileRawFolder.open(location, volume), config.keys());
         });
         raws.setFolder(folder);
         if (!isNew) {

@@ -104,7 +104,7 @@ public final class VolumeLocations {
                     metadata,
                     index,
                     KernelClock.machine(),
-                    budget == null ? HotChunks::open : HotChunks.sharing(budget, config.hash()),
+                    HotChunks.opener(budget, config.hash(), config.keys()),
                     rawFiles(config),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
