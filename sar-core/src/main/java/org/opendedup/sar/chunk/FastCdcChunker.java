@@ -11,7 +11,7 @@ package org.opendedup.sar.chunk;
  * skipping the minimum length costs little deduplication.
  *
  * <p>The boundaries are part of the stored format: other masks, limits or gear values would find no duplicates among
- * chunks that were cut with these. So all of them are frozen.
+ * chunks that were cut with these. So all of them are frozen. An encrypted volume has gear values of its own.
  */
 final class FastCdcChunker implements Chunker {
     private static final int MIN_BYTES = 2 << 10;
@@ -24,8 +24,14 @@ final class FastCdcChunker implements Chunker {
     private static final long MASK_BELOW_AVERAGE = mask(AVERAGE_BITS + NORMALIZATION_LEVEL);
     private static final long MASK_ABOVE_AVERAGE = mask(AVERAGE_BITS - NORMALIZATION_LEVEL);
 
-    private static final long[] GEAR = Gear.table();
-    private static final long[] GEAR_TWICE = Gear.shifted(GEAR, 1);
+    private final long[] gear;
+    private final long[] gearTwice;
+
+    /** @param gear a random value for each byte */
+    FastCdcChunker(long[] gear) {
+        this.gear = gear;
+        gearTwice = Gear.shifted(gear, 1);
+    }
 
     /**
      * Returns a mask of {@code bits} bits directly below the highest bit of the hash. High bits depend on the most
@@ -43,6 +49,8 @@ final class FastCdcChunker implements Chunker {
 
     @Override
     public int cut(byte[] data, int from, int to, boolean end) {
+        long[] ones = gear;
+        long[] twos = gearTwice;
         int available = Math.min(to - from, MAX_BYTES);
         if (available <= MIN_BYTES) {
             return end ? available : 0;
@@ -56,11 +64,11 @@ final class FastCdcChunker implements Chunker {
             // Two bytes per step, as in TPDS 2020: 2 (2 h + g0) + g1 = 4 h + 2 g0 + g1. The hash between the two bytes
             // is tested in its doubled form, under the doubled mask.
             for (; i + 1 < stop; i += 2) {
-                long doubled = (hash << 2) + GEAR_TWICE[data[i] & 0xff];
+                long doubled = (hash << 2) + twos[data[i] & 0xff];
                 if ((doubled & (mask << 1)) == 0) {
                     return i + 1 - from;
                 }
-                hash = doubled + GEAR[data[i + 1] & 0xff];
+                hash = doubled + ones[data[i + 1] & 0xff];
                 if ((hash & mask) == 0) {
                     return i + 2 - from;
                 }

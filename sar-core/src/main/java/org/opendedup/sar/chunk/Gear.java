@@ -1,5 +1,9 @@
 package org.opendedup.sar.chunk;
 
+import java.nio.ByteBuffer;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.VolumeKeys;
+
 /**
  * The 256 values of the Gear hash: the output of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
  * Number Generators", OOPSLA 2014) from a fixed seed. Frozen, because the chunk boundaries depend on them.
@@ -19,6 +23,18 @@ final class Gear {
             state += GOLDEN_GAMMA;
             table[i] = mix(state);
         }
+        return table;
+    }
+
+    /**
+     * Returns the values of an encrypted volume: without its key, nobody can compute where content that he knows is
+     * cut, and look for the lengths of its chunks.
+     */
+    static long[] table(VolumeKeys keys) {
+        long[] table = new long[256];
+        ByteBuffer.wrap(keys.derive(Purpose.CUTTING, new byte[0], table.length * Long.BYTES))
+                .asLongBuffer()
+                .get(table);
         return table;
     }
 

@@ -7,17 +7,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.VolumeKeys;
 
 class FastCdcChunkerTest {
     private static final int MIN = 2 << 10;
     private static final int AVERAGE = 8 << 10;
     private static final int MAX = 64 << 10;
 
-    private final Chunker chunker = new FastCdcChunker();
+    private final Chunker chunker = new FastCdcChunker(Gear.table());
 
     @Test
     void theGearTableIsFrozen() throws Exception {
@@ -138,5 +144,37 @@ class FastCdcChunkerTest {
         byte[] data = new byte[length];
         new Random(seed).nextBytes(data);
         return data;
+    }
+
+    /** Otherwise the lengths of chunks would tell which known content a volume has. */
+    @Test
+    void contentIsCutElsewhereWithAnotherKey() {
+        byte[] content = new byte[4 << 20];
+        new Random(5).nextBytes(content);
+        Set<Integer> plain = boundaries(Chunkers.of(Chunking.VARIABLE_SHA256), content);
+        Set<Integer> first = boundaries(Chunkers.of(Chunking.VARIABLE_SHA256, keys(1)), content);
+        Set<Integer> second = boundaries(Chunkers.of(Chunking.VARIABLE_SHA256, keys(2)), content);
+        assertEquals(first, boundaries(Chunkers.of(Chunking.VARIABLE_SHA256, keys(1)), content));
+        assertTrue(first.size() > 300 && first.size() < 700, "chunks: " + first.size());
+        for (Set<Integer> other : List.of(plain, second)) {
+            Set<Integer> common = new HashSet<>(first);
+            common.retainAll(other);
+            assertTrue(common.size() < 5, common::toString);
+        }
+    }
+
+    private static VolumeKeys keys(int number) {
+        byte[] master = new byte[VolumeKeys.KEY_BYTES];
+        master[0] = (byte) number;
+        return new VolumeKeys(master, new UUID(1, 2), AeadCipher.AES_256_GCM);
+    }
+
+    private static Set<Integer> boundaries(Chunker chunker, byte[] content) {
+        Set<Integer> boundaries = new HashSet<>();
+        for (int at = 0; at < content.length; ) {
+            at += chunker.cut(content, at, content.length, true);
+            boundaries.add(at);
+        }
+        return boundaries;
     }
 }

@@ -143,7 +143,7 @@ public final class VolumeContext implements Closeable {
                 config.capacityBytes(),
                 config.maximumFullPercentage(),
                 metadata.totals().logicalBytes());
-        Chunker chunker = Chunkers.of(config.chunking());
+        Chunker chunker = Chunkers.of(config.chunking(), config.keys());
         lossSample = new LossSample(engine.clock().millis());
         ChunkIndex sampled = new SampledIndex(engine.index(), lossSample);
         Fingerprinter fingerprinter = new Fingerprinter(engine.workers(), config.writeThreads() - 1);
