@@ -110,7 +110,7 @@ public final class Volume implements Closeable {
     /** Creates a new, empty volume in an empty directory and an empty database. */
     public static void create(VolumeConfig config, Directory data, KeyValueStore database, InstantSource clock)
             throws IOException {
-        VolumeCreation.create(config, UUID.randomUUID(), data, database, clock);
+        VolumeCreation.create(config, VolumeCreation.newId(config), data, database, clock);
     }
 
     /** Opens a volume at its locations, and recovers from a crash. */

@@ -52,8 +52,8 @@ public final class VolumeCreation {
                 config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
     }
 
-    /** Keys belong to a volume, whose id they know before it is made. */
-    private static UUID newId(VolumeConfig config) {
+    /** Returns the id of a volume that is to be made: keys belong to one before it exists. */
+    public static UUID newId(VolumeConfig config) {
         VolumeKeys keys = config.keys();
         return keys == null ? UUID.randomUUID() : keys.volume();
     }
