@@ -33,8 +33,8 @@ from bench_volume import drop_kernel_caches, measure, run, say, warm
 
 MB = 1_000_000
 # Volumes by the names of their systems, with options of mkfs.sdfs; the first one is also read by several at once and randomly.
-KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "images": {"ours": ["--hash-type=SHA256"]},
-         "tree": {"ours": []}}
+KINDS = {"backups": {"ours": [], "ours-encrypted": ["--encrypt"], "ours-backup-volume": ["--backup-volume"]},
+         "images": {"ours": ["--hash-type=SHA256"]}, "tree": {"ours": [], "ours-encrypted": ["--encrypt"]}}
 AT_ONCE = 4
 
 

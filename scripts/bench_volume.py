@@ -47,7 +47,8 @@ class Volume:
         self.mount_options = ""
         self.pid = None
         self.most_memory = 0
-        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config")}
+        # The passphrase is for volumes that are made with --encrypt.
+        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config"), "SDFS_PASSPHRASE": "bench"}
 
     def script(self, name, *words):
         # Through a file: the daemon that mount.sdfs starts may keep a pipe open.

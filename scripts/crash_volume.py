@@ -53,7 +53,8 @@ class Volume:
         self.folder = folder
         self.stores = stores
         self.mount_point = folder / "mnt"
-        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(folder / "config")}
+        # The passphrase is for --mkfs-option=--encrypt.
+        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(folder / "config"), "SDFS_PASSPHRASE": "crash loop"}
         self.mount_point.mkdir(parents=True)
         self.must("mkfs.sdfs", f"--volume-name={NAME}", "--volume-capacity=20GB", f"--base-path={stores / 'base'}",
                   "--memory-budget=512MB", f"--sar-ssd-location={stores / 'ssd'}", "--sar-ssd-capacity=512MB",

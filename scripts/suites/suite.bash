@@ -24,13 +24,17 @@ by_mode() { if is_quick; then echo "$1"; else echo "$2"; fi; }
 
 # --- the volume
 
+# Of an encrypted volume.
+export SDFS_PASSPHRASE="posix suite"
+
 make_volume() {
-  local -a tier_options=()
+  local -a tier_options=() encrypt_options=()
+  [[ -z "$SUITE_ENCRYPT" ]] || encrypt_options=(--encrypt)
   [[ "$SUITE_TIER_MODE" == sar ]] || tier_options=(--tier-mode="$SUITE_TIER_MODE" --tddfs-journal=1
     --sar-ssd-location="$SUITE_WORK/ssd" --sar-ssd-capacity=16GB)
   mkdir -p "$mount_point" "$plain"
   "$project/scripts/mkfs.sdfs" --volume-name="$volume" --volume-capacity=100GB --base-path="$SUITE_WORK/base" \
-    --memory-budget=512MB --chunk-store-hashdb-class="$SUITE_INDEX" "${tier_options[@]}" >"$SUITE_WORK/mkfs.log"
+    --memory-budget=512MB --chunk-store-hashdb-class="$SUITE_INDEX" "${tier_options[@]}" "${encrypt_options[@]}" >"$SUITE_WORK/mkfs.log"
 }
 
 mount_volume() {

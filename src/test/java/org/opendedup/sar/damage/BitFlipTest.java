@@ -28,9 +28,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.model.TestVolumes;
 
 /**
  * One bit of one file of a closed volume flips, or a sector of it is damaged; some hundred times. Never wrong bytes, a
@@ -44,6 +47,7 @@ class BitFlipTest {
     private static final int THREADS = 2;
     private static final int HANGS_AFTER_S = 60;
     private static final int HEADER_BYTES = 32;
+    private static final int FRAME_TAG_AT = 6;
     private static final int FRAME_LENGTHS_AT = 28;
     private static final int FRAME_BYTES = 48;
 
@@ -166,18 +170,21 @@ class BitFlipTest {
     }
 
     /**
-     * The control: a bit of a chunk flips and the frame's checksum is computed again, as if nobody verified it. The
-     * same reading finds wrong bytes.
+     * A bit of a chunk flips and the frame's checksum is computed again, as if nobody verified it, or somebody wanted
+     * nobody to notice. On an encrypted volume it is noticed. The control: on another one, the same reading finds wrong
+     * bytes.
      */
-    @Test
-    void damageBehindARightChecksumIsFoundAsWrongBytes() throws IOException {
-        SampleVolume sample = samples.get(0);
-        Path copy = folder.resolve("control");
+    @ParameterizedTest
+    @EnumSource
+    void damageBehindARightChecksumIsNoticedIfTheVolumeIsEncrypted(Chunking chunking) throws IOException {
+        SampleVolume sample = samples.get(chunking.ordinal());
+        Path copy = folder.resolve("right-checksums");
         SampleVolume.copy(sample.folder, copy);
         int changed = 0;
         for (PackedContainer container : PackedContainer.in(copy.resolve("data"))) {
             byte[] all = container.read();
             ByteBuffer bytes = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
+            int tag = bytes.getShort(HEADER_BYTES + FRAME_TAG_AT) & 0xffff;
             int list = bytes.getInt(HEADER_BYTES + FRAME_LENGTHS_AT);
             int stored = bytes.getInt(HEADER_BYTES + FRAME_LENGTHS_AT + 2 * Integer.BYTES);
             if (bytes.getInt(HEADER_BYTES) != 0x46524153 || bytes.get(HEADER_BYTES + 4) != 0) {
@@ -187,8 +194,8 @@ class BitFlipTest {
             int end = HEADER_BYTES + FRAME_BYTES + list + stored;
             all[end - stored / 2] ^= 1;
             CRC32C crc = new CRC32C();
-            crc.update(all, HEADER_BYTES, end - HEADER_BYTES);
-            bytes.putInt(end, (int) crc.getValue());
+            crc.update(all, HEADER_BYTES, end + tag - HEADER_BYTES);
+            bytes.putInt(end + tag, (int) crc.getValue());
             container.overwrite(0, all);
             changed++;
         }
@@ -196,9 +203,18 @@ class BitFlipTest {
         // Without the SSD, so that every byte is read from its home.
         SampleVolume.delete(copy.resolve("ssd").resolve("segments"));
 
-        List<String> problems = new DamageTrial(sample, copy, false).run();
+        DamageTrial trial = new DamageTrial(sample, copy, false);
+        List<String> problems = trial.run();
 
-        assertTrue(problems.stream().anyMatch(problem -> problem.contains("wrong bytes")), problems::toString);
+        boolean isEncrypted = TestVolumes.config(Path.of("none"), chunking).keys() != null;
+        assertEquals(
+                !isEncrypted,
+                problems.stream().anyMatch(problem -> problem.contains("wrong bytes")),
+                problems::toString);
+        assertEquals(
+                isEncrypted,
+                trial.refusals().stream().anyMatch(refusal -> refusal.contains("changed or exchanged")),
+                () -> trial.refusals().toString());
         SampleVolume.delete(copy);
     }
 

@@ -37,6 +37,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
  */
 final class SampleVolume {
     static final Owner ROOT = new Owner(0, 0);
+    /** In the names of a link and of an attribute, in the target of the link and in the value of the attribute. */
+    static final String SECRET = "word-that-nobody-may-see";
+
     private static final int BLOCK = 16 << 10;
     private static final int MOUNTS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -102,6 +105,8 @@ final class SampleVolume {
     private void links(Volume volume) throws IOException {
         volume.makeSymbolicLink(Inode.ROOT, name("link"), name("some/where"), ROOT);
         links.put("link", "some/where");
+        volume.makeSymbolicLink(Inode.ROOT, name(SECRET + "-link"), name("some/" + SECRET), ROOT);
+        links.put(SECRET + "-link", "some/" + SECRET);
     }
 
     private void fill(Volume volume, int mount, byte[] shared) throws IOException {
@@ -116,6 +121,7 @@ final class SampleVolume {
         byte[] value = random(100 + 1000 * mount);
         volume.setExtendedAttribute(inode, name("user.note"), value, SetMode.CREATE_OR_REPLACE);
         attributes.put(own, value);
+        volume.setExtendedAttribute(inode, name("user." + SECRET), name(SECRET.repeat(2)), SetMode.CREATE_OR_REPLACE);
         volume.link(inode, Inode.ROOT, name("hard" + mount));
         files.put("hard" + mount, files.get(own));
         volume.forget(inode, 2);
