@@ -51,7 +51,7 @@ public final class CountingKeyValueStore extends HookedKeyValueStore<KeyValueSto
             }
 
             @Override
-            public byte[] value() {
+            public byte[] value() throws IOException {
                 return cursor.value();
             }
 

@@ -181,7 +181,8 @@ final class ChunkCheckTest {
             }
         }
         assertThrows(IOException.class, () -> offline().check(), "control: the metadata cannot be read");
-        MetadataReport report = MetadataRestore.restore(chunks.config.locations(), backups(), backup);
+        MetadataReport report =
+                MetadataRestore.restore(chunks.config.locations(), chunks.config.keys(), backups(), backup);
         assertEquals(0, report.missingContainers(), report::toString);
         assertEquals(List.of(), offline().check().findings());
         chunks.open();
@@ -204,7 +205,7 @@ final class ChunkCheckTest {
         Backup backup = chunks.volume.maintenance().backups().backUp(4);
         chunks.reopen();
         chunks.volume.close();
-        MetadataRestore.restore(chunks.config.locations(), backups(), backup);
+        MetadataRestore.restore(chunks.config.locations(), chunks.config.keys(), backups(), backup);
         TableRebuild.Report report = offline().rebuildContainers();
         assertEquals(0, report.missingChunks(), report::toString);
         assertEquals(List.of(), offline().check().findings());
@@ -227,8 +228,8 @@ final class ChunkCheckTest {
         byte[] bytes = Files.readAllBytes(table);
         bytes[bytes.length / 2] ^= 0x10;
         Files.write(table, bytes);
-        MetadataMend.Report report =
-                MetadataMend.mend(chunks.config.locations(), List.of(backups()), (step, done, of) -> {});
+        MetadataMend.Report report = MetadataMend.mend(
+                chunks.config.locations(), chunks.config.keys(), List.of(backups()), (step, done, of) -> {});
         assertFalse(report.mended().isEmpty());
         assertEquals(List.of(), offline().check().findings());
         chunks.open();

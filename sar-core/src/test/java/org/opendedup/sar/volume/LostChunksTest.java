@@ -205,6 +205,7 @@ class LostChunksTest extends OpenVolumeTrial {
         Path backups = MetadataBackups.folderIn(data);
         MetadataRestore.restore(
                 config.locations(),
+                config.keys(),
                 backups,
                 MetadataBackups.automatic(data).backups().get(0));
         OtherHistory.giveUp(FileDirectory.open(data));

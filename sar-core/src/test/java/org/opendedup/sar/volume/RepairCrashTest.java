@@ -92,8 +92,8 @@ class RepairCrashTest {
             volume.sync();
         }
         data = FileDirectory.open(config.locations().data());
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(config.locations().metadata(), 32 << 20, false)) {
+        try (KeyValueStore database = KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(config.locations().metadata(), 32 << 20, false), config.keys())) {
             MetadataDefects.addReferences(database, 1, 5, 1);
             long below = MetadataDefects.makeDirectory(database, directory, "below", 1_000);
             MetadataDefects.putName(database, below, "above", directory, 0040000);

@@ -58,7 +58,8 @@ class RepairOfDamageTest {
     }
 
     private KeyValueStore database() throws IOException {
-        return KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false);
+        return KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false), config.keys());
     }
 
     private static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {

@@ -161,8 +161,8 @@ class RepairTest {
     }
 
     private void with(Use use) throws IOException {
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false)) {
+        try (KeyValueStore database = KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false), config.keys())) {
             use.of(database);
         }
     }
@@ -568,7 +568,8 @@ class RepairTest {
                 damaged.files());
         assertTrue(
                 damaged.mend().contains("sdfs-check " + config.name() + " --salvage-metadata=records"), damaged::mend);
-        MetadataReport report = MetadataSalvager.salvage(config.locations(), List.of(), (step, done, of) -> {});
+        MetadataReport report =
+                MetadataSalvager.salvage(config.locations(), config.keys(), List.of(), (step, done, of) -> {});
         assertFalse(report.lost().isEmpty());
         assertTrue(findings().stream().noneMatch(finding -> finding.kind() == Kind.DAMAGED_RECORD));
     }

@@ -271,8 +271,8 @@ final class VolumeScrubTest extends OpenVolumeTrial {
     /** Writes all entries anew with other bytes of chunks, as a collection leaves them at a damaged frame. */
     private void changeRawBytes(long more) throws IOException {
         volume.close();
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(config.locations().metadata(), 8 << 20, false)) {
+        try (KeyValueStore database = KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(config.locations().metadata(), 8 << 20, false), config.keys())) {
             ContainerRecords records = ContainerRecords.open(database);
             try (ContainerRecords.Replacement table = records.replace()) {
                 records.forEachEntry((container, entry) -> {

@@ -13,6 +13,9 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.crypt.KeyedHash;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
@@ -54,15 +57,23 @@ public final class BackupFolder {
 
     private final Directory folder;
     private final String shown;
+    /** Null: lists are not authenticated. */
+    private final @Nullable KeyedHash authenticates;
 
-    public BackupFolder(Directory folder) {
-        this(folder, folder.toString());
+    /** @param keys of an encrypted volume; null: it is not encrypted, or its lists are only shown */
+    public BackupFolder(Directory folder, @Nullable VolumeKeys keys) {
+        this(folder, folder.toString(), keys);
     }
 
     /** @param shown path of the folder for messages */
-    BackupFolder(Directory folder, String shown) {
+    BackupFolder(Directory folder, String shown, @Nullable VolumeKeys keys) {
         this.folder = folder;
         this.shown = shown;
+        authenticates = keys == null ? null : keys.keyedHash(Purpose.LISTS);
+    }
+
+    private BackupLists lists() throws IOException {
+        return BackupLists.of(folder, shown, authenticates);
     }
 
     /**
@@ -70,7 +81,7 @@ public final class BackupFolder {
      * names it.
      */
     public List<Backup> list() throws IOException {
-        return BackupLists.of(folder, shown).backups();
+        return lists().backups();
     }
 
     /** As {@link #list}, the newest first. */
@@ -82,7 +93,7 @@ public final class BackupFolder {
 
     /** Returns what is wrong with the backups, each in a sentence without its full stop; reads only their lists. */
     public List<String> findings() throws IOException {
-        return BackupLists.of(folder, shown).findings(new HashSet<>(folder.names()));
+        return lists().findings(new HashSet<>(folder.names()));
     }
 
     /** Returns whether all files of a backup are there; reads none. */
@@ -357,7 +368,7 @@ public final class BackupFolder {
     private void write(Backup backup) throws IOException {
         String name = BackupNames.list(backup.number());
         try (Output output = folder.create(name + BackupNames.NEW)) {
-            output.append(ByteBuffer.wrap(BackupFormat.encode(backup)));
+            output.append(ByteBuffer.wrap(BackupFormat.encode(backup, authenticates)));
             output.force();
         }
         folder.rename(name + BackupNames.NEW, name);
@@ -374,7 +385,7 @@ public final class BackupFolder {
 
     /** Removes files that no backup has. */
     private void removeLeftovers() throws IOException {
-        BackupLists lists = BackupLists.of(folder, shown);
+        BackupLists lists = lists();
         if (!lists.unusable().isEmpty()) {
             log.debug("{} in {} cannot be used; the tables that no other backup has stay", lists.unusable(), shown);
         }

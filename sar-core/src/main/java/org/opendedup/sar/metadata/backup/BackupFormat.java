@@ -3,14 +3,17 @@ package org.opendedup.sar.metadata.backup;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.crypt.KeyedHash;
 
 /** The list of a backup's files, as docs/FORMAT.md specifies it: lines of ASCII, of which the last has a checksum. */
 final class BackupFormat {
@@ -20,10 +23,13 @@ final class BackupFormat {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
 
     private static final String MAGIC = "SAR-METADATA-BACKUP";
+    /** Begin of the line that authenticates those before it. */
+    private static final String HMAC = "hmac ";
 
     private BackupFormat() {}
 
-    static byte[] encode(Backup backup) {
+    /** @param authenticates of an encrypted volume; null: it is not encrypted */
+    static byte[] encode(Backup backup, @Nullable KeyedHash authenticates) {
         BackupOrigin origin = backup.origin();
         Epoch epoch = origin.epoch();
         StringBuilder text = new StringBuilder();
@@ -37,8 +43,24 @@ final class BackupFormat {
             text.append(String.format(
                     Locale.ROOT, "file %s %d %08x %s\n", file.name(), file.bytes(), file.crc(), file.stored()));
         }
+        if (authenticates != null) {
+            String hmac = hmac(authenticates, text.toString());
+            text.append(HMAC).append(hmac).append('\n');
+        }
         text.append(String.format(Locale.ROOT, "crc %08x\n", crc(text.toString())));
         return text.toString().getBytes(US_ASCII);
+    }
+
+    /** Returns whether a list that can be decoded is as who has the keys of the volume wrote it. */
+    static boolean isAuthentic(byte[] bytes, KeyedHash authenticates) {
+        String text = new String(bytes, US_ASCII);
+        int line = text.lastIndexOf("\n" + HMAC) + 1;
+        return line > 0
+                && text.startsWith(hmac(authenticates, text.substring(0, line)) + "\ncrc ", line + HMAC.length());
+    }
+
+    private static String hmac(KeyedHash authenticates, String text) {
+        return HexFormat.of().formatHex(authenticates.hash(text.getBytes(US_ASCII)));
     }
 
     /** @param place names the list in messages */

@@ -14,9 +14,11 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.Output;
@@ -212,9 +214,13 @@ public final class BackupPlace implements Closeable {
         return new IOException(handle + " is for the backups of volume " + words[2]);
     }
 
-    /** Returns the backups. To be used until {@link #close}. */
-    public BackupFolder backups() throws IOException {
-        return new BackupFolder(FileDirectory.open(handle.path()), shown);
+    /**
+     * Returns the backups. To be used until {@link #close}.
+     *
+     * @param keys as of {@link BackupFolder#BackupFolder(org.opendedup.sar.io.Directory, VolumeKeys)}
+     */
+    public BackupFolder backups(@Nullable VolumeKeys keys) throws IOException {
+        return new BackupFolder(FileDirectory.open(handle.path()), shown, keys);
     }
 
     /** Returns a path that leads to this folder until {@link #close}, whatever is put in its place. */

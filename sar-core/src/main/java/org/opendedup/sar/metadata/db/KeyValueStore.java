@@ -49,6 +49,27 @@ public interface KeyValueStore extends Closeable {
     }
 
     /**
+     * A record as it is stored.
+     *
+     * @param value null: there is no such record
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Stored(byte[] key, byte @Nullable [] value) {}
+
+    /** Returns a record's bytes in the files of the store, which may be sealed. */
+    default Stored stored(Family family, byte[] key) throws IOException {
+        return new Stored(key, get(family, key));
+    }
+
+    /**
+     * Returns the record that these bytes in the files of such a store are; null if it was changed after this volume's
+     * key sealed it.
+     */
+    default @Nullable Stored opened(Family family, Stored record) throws IOException {
+        return record;
+    }
+
+    /**
      * Makes a copy of the store as it is at a moment during the call, in a folder that must not exist; its parent must
      * be on the store's file system. The copy has every batch that was committed before the call, and of a batch that
      * is committed meanwhile all or nothing. The files of the copy share their bytes with the store's as far as
@@ -70,7 +91,8 @@ public interface KeyValueStore extends Closeable {
 
         byte[] key();
 
-        byte[] value();
+        /** @throws org.opendedup.sar.common.CorruptionException if the value was changed after it was sealed */
+        byte[] value() throws IOException;
 
         @Override
         void close();

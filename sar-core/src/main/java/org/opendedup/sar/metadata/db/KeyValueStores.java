@@ -2,6 +2,8 @@ package org.opendedup.sar.metadata.db;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -39,6 +41,16 @@ public final class KeyValueStores {
      */
     public static KeyValueStore lookIntoRocksDb(Path folder, long memoryBytes) throws IOException {
         return RocksDbKeyValueStore.look(folder, memoryBytes);
+    }
+
+    /**
+     * Returns the store through which the records of a volume are read and written: the store itself, or one that seals
+     * them. Closing it closes the store.
+     *
+     * @param keys of an encrypted volume; null: it is not encrypted
+     */
+    public static KeyValueStore sealed(KeyValueStore store, @Nullable VolumeKeys keys) {
+        return keys == null ? store : new SealedKeyValueStore(store, keys);
     }
 
     /** Returns the file in a database's folder that its user holds locked, and never replaces. */

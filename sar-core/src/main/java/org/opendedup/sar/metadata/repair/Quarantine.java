@@ -16,7 +16,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 
 /**
  * The old bytes of records that a repair replaces, in files of their own. Each line of a file is a family, a key and a
- * value, the latter two as hexadecimal digits. For one thread.
+ * value, the latter two as hexadecimal digits; of an encrypted volume, as they are sealed. For one thread.
  */
 public final class Quarantine {
     /** Beginning of the names of the files. */
@@ -44,11 +44,13 @@ public final class Quarantine {
     void keep(Collection<Record> records) throws IOException {
         StringBuilder lines = new StringBuilder();
         for (Record record : records) {
-            byte[] old = database.get(record.family(), record.key().array());
+            KeyValueStore.Stored stored =
+                    database.stored(record.family(), record.key().array());
+            byte[] old = stored.value();
             if (old != null) {
                 lines.append(record.family().name().toLowerCase(Locale.ROOT))
                         .append(' ')
-                        .append(HexFormat.of().formatHex(record.key().array()))
+                        .append(HexFormat.of().formatHex(stored.key()))
                         .append(' ')
                         .append(HexFormat.of().formatHex(old))
                         .append('\n');

@@ -19,6 +19,7 @@ import org.opendedup.sar.metadata.db.AcknowledgedSequence;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Stored;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RocksDbErrors;
 import org.opendedup.sar.metadata.record.Keys;
@@ -232,11 +233,13 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    /** A record that makes no sense counts as lost. */
+    /** A record that makes no sense, or was changed after it was sealed, counts as lost. */
     private void put(Family family, byte[] key, byte[] value, @Nullable SoundRecords sound) throws IOException {
         progress.at("records of the database", copied++, Math.max(copied, records));
-        if (sound == null || sound.isSound(family, key, value)) {
-            target.put(family, key, value);
+        Stored record = target.opened(family, key, value);
+        byte[] opened = record == null ? null : record.value();
+        if (record != null && opened != null && (sound == null || sound.isSound(family, record.key(), opened))) {
+            target.put(family, record.key(), opened);
         } else {
             lost.addRecord(family, key);
         }
@@ -293,6 +296,11 @@ final class RecordSalvage implements Closeable {
         Target(KeyValueStore store) throws IOException {
             this.store = store;
             batch = store.batch();
+        }
+
+        @Nullable
+        Stored opened(Family family, byte[] key, byte[] value) throws IOException {
+            return store.opened(family, new Stored(key, value));
         }
 
         void put(Family family, byte[] key, byte[] value) throws IOException {

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Device;
@@ -60,6 +61,7 @@ public final class MetadataBackups implements Closeable {
     private final UUID volume;
     private final MetadataStore metadata;
     private final InstantSource clock;
+    private final @Nullable VolumeKeys keys;
     private final Closing.Step permission;
     private final Pace pace = new Pace();
     private final AtomicLong failures = new AtomicLong();
@@ -95,9 +97,17 @@ public final class MetadataBackups implements Closeable {
         boolean during(Cut cut) throws IOException;
     }
 
-    /** @param permission throws while nothing may be written */
+    /**
+     * @param keys of an encrypted volume; null: it is not encrypted
+     * @param permission throws while nothing may be written
+     */
     public MetadataBackups(
-            VolumeConfig.Locations locations, MetadataStore metadata, InstantSource clock, Closing.Step permission) {
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
+            MetadataStore metadata,
+            InstantSource clock,
+            Closing.Step permission) {
+        this.keys = keys;
         this.permission = permission;
         metadataFolder = locations.metadata();
         folder = folderIn(locations.data());
@@ -137,7 +147,7 @@ public final class MetadataBackups implements Closeable {
 
     /** Returns the automatic backups, the oldest first. */
     public List<Backup> list() throws IOException {
-        return in(folder, volume, BackupFolder::list, List.of());
+        return in(folder, volume, keys, BackupFolder::list, List.of());
     }
 
     /**
@@ -166,13 +176,14 @@ public final class MetadataBackups implements Closeable {
         return storedCollections(folderIn(data));
     }
 
-    /** Returns the automatic backups of a volume, which need not be mounted. */
+    /** Returns the automatic backups of a volume, which need not be mounted. Their lists are not authenticated. */
     public static Automatic automatic(Path data) throws IOException {
         Path folder = folderIn(data);
         long collections = collections(data);
         return in(
                 folder,
                 volumeOf(data),
+                null,
                 backups -> new Automatic(folder, backups.list(), backups.findings(), collections),
                 new Automatic(folder, List.of(), List.of(), collections));
     }
@@ -199,13 +210,14 @@ public final class MetadataBackups implements Closeable {
     }
 
     /** @param otherwise what is returned if there is no folder */
-    private static <T> T in(Path folder, UUID volume, Use<T> use, T otherwise) throws IOException {
+    private static <T> T in(Path folder, UUID volume, @Nullable VolumeKeys keys, Use<T> use, T otherwise)
+            throws IOException {
         Optional<BackupPlace> found = BackupPlace.find(folder.toAbsolutePath(), volume);
         if (found.isEmpty()) {
             return otherwise;
         }
         try (BackupPlace place = found.get()) {
-            return use.of(place.backups());
+            return use.of(place.backups(keys));
         }
     }
 
@@ -228,7 +240,7 @@ public final class MetadataBackups implements Closeable {
                         requireTime();
                         pace.await(bytes, () -> !closing && !hurries);
                     });
-            place.backups().keep(keep);
+            place.backups(keys).keep(keep);
             failure = null;
             return copy.backup();
         } catch (IOException | RuntimeException e) {
@@ -286,7 +298,7 @@ public final class MetadataBackups implements Closeable {
             if (!holder.during(() -> metadata.checkpoint(checkpoint))) {
                 throw new IOException("the metadata are not in a database with files; there is nothing to back up");
             }
-            BackupFolder backups = place.backups();
+            BackupFolder backups = place.backups(keys);
             FileDirectory database = FileDirectory.open(checkpoint);
             BackupFolder.TableCheck sound = table -> KeyValueStores.verifyTable(checkpoint.resolve(table));
             Device device = devices.of(place.path());
@@ -330,7 +342,7 @@ public final class MetadataBackups implements Closeable {
      * @return what is wrong with the backups
      */
     public List<String> scrub(BackupFolder.Steps steps) throws IOException {
-        var unused = in(folder, volume, backups -> scrub(backups, steps), 0);
+        var unused = in(folder, volume, keys, backups -> scrub(backups, steps), 0);
         return look().findings();
     }
 
@@ -378,7 +390,7 @@ public final class MetadataBackups implements Closeable {
     public Condition look() {
         List<String> findings;
         try {
-            findings = in(folder, volume, BackupFolder::findings, List.of());
+            findings = in(folder, volume, keys, BackupFolder::findings, List.of());
         } catch (IOException | UncheckedIOException e) {
             findings = List.of("they cannot be read: " + e.getMessage());
         }
@@ -388,7 +400,7 @@ public final class MetadataBackups implements Closeable {
 
     /** Returns whether all files of an automatic backup are there. */
     public boolean isWhole(Backup backup) throws IOException {
-        return in(folder, volume, backups -> backups.isWhole(backup), false);
+        return in(folder, volume, keys, backups -> backups.isWhole(backup), false);
     }
 
     private void requireOpen() throws InterruptedIOException {

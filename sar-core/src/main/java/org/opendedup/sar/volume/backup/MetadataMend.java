@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.NoAnswer;
@@ -75,20 +77,26 @@ public final class MetadataMend {
     /**
      * Mends the database of a volume.
      *
+     * @param keys of an encrypted volume; null: it is not encrypted
      * @param backups folders with backups, in which copies of tables are looked for
      * @param progress may stop it; nothing is changed then
      * @throws CorruptionException if not all damage can be mended; names what cannot, and nothing is changed
      */
-    public static Report mend(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
+    public static Report mend(
+            VolumeConfig.Locations locations, @Nullable VolumeKeys keys, List<Path> backups, Progress progress)
             throws IOException {
-        return mend(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
+        return mend(locations, keys, backups, progress, MetadataFolder.Steps.UNSEEN);
     }
 
     static Report mend(
-            VolumeConfig.Locations locations, List<Path> backups, Progress progress, MetadataFolder.Steps steps)
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
+            List<Path> backups,
+            Progress progress,
+            MetadataFolder.Steps steps)
             throws IOException {
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            return new MetadataMend(folder, folder.newDatabase(), present(backups), progress).run();
+            return new MetadataMend(folder, folder.newDatabase(), present(backups, keys), progress).run(keys);
         }
     }
 
@@ -114,9 +122,9 @@ public final class MetadataMend {
         }
     }
 
-    private Report run() throws IOException {
+    private Report run(@Nullable VolumeKeys keys) throws IOException {
         try {
-            return run(true);
+            return run(keys, true);
         } catch (CorruptionException e) {
             if (doubtful.isEmpty()) {
                 throw e;
@@ -125,19 +133,19 @@ public final class MetadataMend {
             doubtful.clear();
             mended.clear();
             hopeless.clear();
-            return run(false);
+            return run(keys, false);
         }
     }
 
     /** @param trustsBackups whether the copy of a backup is taken for a table that can be read and differs from it */
-    private Report run(boolean trustsBackups) throws IOException {
+    private Report run(@Nullable VolumeKeys keys, boolean trustsBackups) throws IOException {
         PrivateFiles.createFolders(target);
         try {
             takeAll(trustsBackups);
             if (!hopeless.isEmpty()) {
                 throw hopelessness();
             }
-            readMended();
+            readMended(keys);
         } catch (IOException e) {
             PrivateFiles.deleteFolder(target);
             throw e;
@@ -153,9 +161,9 @@ public final class MetadataMend {
     }
 
     /** Says what else can be done: the remedy of who opens a damaged database is what was just tried. */
-    private void readMended() throws IOException {
+    private void readMended(@Nullable VolumeKeys keys) throws IOException {
         try {
-            readAll();
+            readAll(keys);
         } catch (CorruptionException e) {
             String found = KeyValueStores.withoutRemedy(String.valueOf(e.getMessage()))
                     .replace(target.toString(), folder.path().toString());
@@ -259,11 +267,11 @@ public final class MetadataMend {
     }
 
     /** Returns those of the folders with backups that are there. */
-    static List<BackupFolder> present(List<Path> backups) throws IOException {
+    static List<BackupFolder> present(List<Path> backups, @Nullable VolumeKeys keys) throws IOException {
         List<BackupFolder> folders = new ArrayList<>();
         for (Path place : backups) {
             if (Files.isDirectory(place)) {
-                folders.add(new BackupFolder(FileDirectory.open(place)));
+                folders.add(new BackupFolder(FileDirectory.open(place), keys));
             }
         }
         return folders;
@@ -333,21 +341,24 @@ public final class MetadataMend {
     }
 
     /** Opens the database as a mount does, and reads every record. */
-    private void readAll() throws IOException {
+    private void readAll(@Nullable VolumeKeys keys) throws IOException {
         long done = 0;
-        try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, false)) {
+        try (KeyValueStore database = open(keys)) {
             for (KeyValueStore.Family family : KeyValueStore.Family.values()) {
                 try (KeyValueStore.Cursor cursor = database.scan(family, new byte[0], END)) {
                     while (cursor.next()) {
                         progress.at("records of the database", ++done, 0);
-                        if (cursor.key().length == 0) {
+                        if (cursor.key().length == 0 || cursor.value() == null) {
                             throw new CorruptionException(target.toString(), -1, "a key", "an empty one");
                         }
                     }
                 }
             }
         }
-        MetadataStore.open(KeyValueStores.openRocksDb(target, DATABASE_BYTES, false), CACHE_BYTES)
-                .close();
+        MetadataStore.open(open(keys), CACHE_BYTES).close();
+    }
+
+    private KeyValueStore open(@Nullable VolumeKeys keys) throws IOException {
+        return KeyValueStores.sealed(KeyValueStores.openRocksDb(target, DATABASE_BYTES, false), keys);
     }
 }

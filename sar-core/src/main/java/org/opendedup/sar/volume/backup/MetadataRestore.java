@@ -8,11 +8,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
 import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -52,19 +54,25 @@ public final class MetadataRestore {
     /**
      * Restores a backup.
      *
+     * @param keys of an encrypted volume; null: it is not encrypted
      * @param backups the folder that has the backup
      * @throws CorruptionException if the backup is damaged; nothing is changed
      * @throws org.opendedup.sar.common.NoSpaceException if the metadata's disk has no room for a second database;
      *     nothing is changed
      * @throws IOException if the volume is in use, or the backup is of another volume
      */
-    public static MetadataReport restore(VolumeConfig.Locations locations, Path backups, Backup backup)
+    public static MetadataReport restore(
+            VolumeConfig.Locations locations, @Nullable VolumeKeys keys, Path backups, Backup backup)
             throws IOException {
-        return restore(locations, backups, backup, MetadataFolder.Steps.UNSEEN);
+        return restore(locations, keys, backups, backup, MetadataFolder.Steps.UNSEEN);
     }
 
     static MetadataReport restore(
-            VolumeConfig.Locations locations, Path backups, Backup backup, MetadataFolder.Steps steps)
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
+            Path backups,
+            Backup backup,
+            MetadataFolder.Steps steps)
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         UUID volume = backup.origin().epoch().volume();
@@ -74,10 +82,10 @@ public final class MetadataRestore {
             Path restored = folder.newDatabase(backup.bytes());
             try {
                 PrivateFiles.createFolders(restored);
-                new BackupFolder(FileDirectory.open(backups))
+                new BackupFolder(FileDirectory.open(backups), keys)
                         .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
                 return putInPlace(
-                        folder, restored, volume, locations, data, Map.of(), List.of(), (step, done, of) -> {});
+                        folder, restored, volume, locations, keys, data, Map.of(), List.of(), (step, done, of) -> {});
             } catch (IOException e) {
                 folder.discard();
                 throw e;
@@ -122,20 +130,23 @@ public final class MetadataRestore {
             Path database,
             UUID volume,
             VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
             FileDirectory data,
             Map<Long, BitSet> lostChunks,
             List<String> lost,
             Progress progress)
             throws IOException {
         ContainerPlaces places;
-        try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
+        try (KeyValueStore opened =
+                KeyValueStores.sealed(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), keys)) {
             places = ContainerPlaces.correct(opened, volume, data, locations.data());
         }
         requireNoContainer(lostChunks, places, database);
         List<DamagedFile> damaged;
         long moreDamaged;
-        try (MetadataStore metadata =
-                MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), CACHE_BYTES)) {
+        try (MetadataStore metadata = MetadataStore.open(
+                KeyValueStores.sealed(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), keys),
+                CACHE_BYTES)) {
             if (!metadata.header().volume().equals(volume)) {
                 throw new CorruptionException(
                         database.toString(),

@@ -12,6 +12,7 @@ import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -46,21 +47,27 @@ public final class MetadataSalvager {
     /**
      * Salvages the metadata of a volume.
      *
+     * @param keys of an encrypted volume; null: it is not encrypted
      * @param backups folders with backups, in which copies of damaged tables are looked for
      * @return what was lost, and the files that cannot be read completely
      * @throws CorruptionException if too much is damaged; nothing is changed
      */
-    public static MetadataReport salvage(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
+    public static MetadataReport salvage(
+            VolumeConfig.Locations locations, @Nullable VolumeKeys keys, List<Path> backups, Progress progress)
             throws IOException {
-        return salvage(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
+        return salvage(locations, keys, backups, progress, MetadataFolder.Steps.UNSEEN);
     }
 
     static MetadataReport salvage(
-            VolumeConfig.Locations locations, List<Path> backups, Progress progress, MetadataFolder.Steps steps)
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
+            List<Path> backups,
+            Progress progress,
+            MetadataFolder.Steps steps)
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            List<BackupFolder> present = MetadataMend.present(backups);
+            List<BackupFolder> present = MetadataMend.present(backups, keys);
             Path target = folder.newDatabase(bytes(folder, present));
             Path source = folder.path().resolve(MetadataFolder.SOURCE);
             Path older = folder.path().resolve(MetadataFolder.OLDER);
@@ -68,7 +75,8 @@ public final class MetadataSalvager {
                 PrivateFiles.createFolders(source);
                 MetadataMend.gather(folder, source, present, progress);
                 PrivateFiles.createFolders(target);
-                return salvage(folder, source, () -> newest(present, older), target, locations, data, progress);
+                return salvage(
+                        folder, source, () -> newest(present, older, keys), target, locations, keys, data, progress);
             } catch (IOException e) {
                 folder.discard();
                 throw e;
@@ -91,14 +99,15 @@ public final class MetadataSalvager {
     }
 
     /** Copies the newest backup that is whole, and opens it. */
-    private static @Nullable KeyValueStore newest(List<BackupFolder> backups, Path copy) throws IOException {
+    private static @Nullable KeyValueStore newest(List<BackupFolder> backups, Path copy, @Nullable VolumeKeys keys)
+            throws IOException {
         for (BackupFolder stored : backups) {
             for (Backup backup : stored.newestFirst()) {
                 try {
                     PrivateFiles.deleteFolder(copy);
                     PrivateFiles.createFolders(copy);
                     stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
-                    return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false);
+                    return KeyValueStores.sealed(KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false), keys);
                 } catch (CorruptionException e) {
                     log.warn("backup {} of the metadata is damaged: {}", backup.number(), e.getMessage());
                 }
@@ -113,13 +122,15 @@ public final class MetadataSalvager {
             MetadataSalvage.OlderMetadata older,
             Path target,
             VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
             FileDirectory data,
             Progress progress)
             throws IOException {
         UUID volume;
         LostRecords lost;
         Map<Long, BitSet> lostChunks = Map.of();
-        try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true)) {
+        try (KeyValueStore database =
+                KeyValueStores.sealed(KeyValueStores.openRocksDb(target, DATABASE_BYTES, true), keys)) {
             long nowNs = TimeStamps.now(InstantSource.system());
             lost = MetadataSalvage.copy(source, database, older, nowNs, progress);
             volume = ContainerRecords.open(database).header().volume();
@@ -131,7 +142,8 @@ public final class MetadataSalvager {
             }
         }
         PrivateFiles.deleteFolder(source);
-        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, lost.told(), progress);
+        return MetadataRestore.putInPlace(
+                folder, target, volume, locations, keys, data, lostChunks, lost.told(), progress);
     }
 
     private static void repair(

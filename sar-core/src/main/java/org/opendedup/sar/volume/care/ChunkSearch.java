@@ -88,7 +88,8 @@ public final class ChunkSearch {
         });
         if (!isOrdered) {
             throw new IllegalArgumentException(
-                    "an index of this class finds only whole fingerprints: all " + 2 * hash.bytes() + " digits");
+                    "an index of this class, or of an encrypted volume, finds only whole fingerprints: all "
+                            + 2 * hash.bytes() + " digits");
         }
         List<FoundChunk> found = new ArrayList<>();
         for (int i = 0; i < Math.min(MOST, chunks.size()); i++) {

@@ -23,7 +23,11 @@ public class Maintenance {
      */
     protected Maintenance(VolumeConfig config, EngineInUse volume, boolean hasFiles, Runnable storing) {
         backups = new MetadataBackups(
-                config.locations(), volume.metadata(), volume.engine().clock(), volume.committer()::refuseIfReadOnly);
+                config.locations(),
+                config.keys(),
+                volume.metadata(),
+                volume.engine().clock(),
+                volume.committer()::refuseIfReadOnly);
         volume.collector().beforeEach(backups::collectionBegins);
         volume.collector().permit(() -> {
             volume.committer().refuseIfReadOnly();

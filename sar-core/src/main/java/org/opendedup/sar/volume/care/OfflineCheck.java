@@ -7,11 +7,13 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -45,18 +47,28 @@ public final class OfflineCheck {
 
     private final String volume;
     private final VolumeConfig.Locations locations;
+    private final @Nullable VolumeKeys keys;
     private final InstantSource clock;
     private final Progress progress;
 
     /** Checks a volume with these settings. */
     public OfflineCheck(VolumeConfig config, Progress progress, InstantSource clock) {
-        this(config.name(), config.locations(), progress, clock);
+        this(config.name(), config.locations(), config.keys(), progress, clock);
     }
 
-    /** @param volume its name, for the commands in the findings */
-    public OfflineCheck(String volume, VolumeConfig.Locations locations, Progress progress, InstantSource clock) {
+    /**
+     * @param volume its name, for the commands in the findings
+     * @param keys of an encrypted volume; null: it is not encrypted
+     */
+    public OfflineCheck(
+            String volume,
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
+            Progress progress,
+            InstantSource clock) {
         this.volume = volume;
         this.locations = locations;
+        this.keys = keys;
         this.clock = clock;
         this.progress = progress;
     }
@@ -68,7 +80,8 @@ public final class OfflineCheck {
      */
     public StoredVolume.Report check() throws IOException {
         Directory data = data();
-        KeyValueStore database = KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES);
+        KeyValueStore database =
+                KeyValueStores.sealed(KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES), keys);
         try {
             VolumeIdentity.read(data, identity(database));
         } catch (IOException e) {
@@ -85,7 +98,7 @@ public final class OfflineCheck {
     /** Makes the container table anew; see {@link TableRebuild}. */
     public TableRebuild.Report rebuildContainers() throws IOException {
         Directory data = data();
-        try (KeyValueStore database = KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false)) {
+        try (KeyValueStore database = open()) {
             return VolumeRepair.rebuild(data, database, VolumeIdentity.read(data, identity(database)), progress);
         }
     }
@@ -100,7 +113,7 @@ public final class OfflineCheck {
     public RepairReport repair() throws IOException {
         Directory data = data();
         Path metadata = locations.metadata();
-        try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
+        try (KeyValueStore database = open();
                 CheckFolder folder = CheckFolder.make(metadata);
                 LastBackingFiles backing = LastBackingFiles.at(locations, identity(database))) {
             // By recipes, which a volume of chunks does not have, all its chunks would be garbage.
@@ -116,6 +129,10 @@ public final class OfflineCheck {
                     progress);
             return new RepairReport(rebuilt, repair.done(), repair.quarantines());
         }
+    }
+
+    private KeyValueStore open() throws IOException {
+        return KeyValueStores.sealed(KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false), keys);
     }
 
     private static UUID identity(KeyValueStore database) throws IOException {

@@ -99,7 +99,8 @@ public final class VolumeCheck {
             afterCut.run();
             Scratch scratch = folder.scratch(memory.checkTuples());
             StoredVolume.Report report;
-            try (KeyValueStore database = KeyValueStores.openRocksDb(cut, memory.checkNative(), false)) {
+            try (KeyValueStore database = KeyValueStores.sealed(
+                    KeyValueStores.openRocksDb(cut, memory.checkNative(), false), config.keys())) {
                 report = StoredVolume.inUse(
                                 FileDirectory.open(locations.data()), database, config.name(), scratch, present)
                         .check(progress);

@@ -27,6 +27,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
@@ -160,7 +161,8 @@ public final class ChunkVolume implements Closeable {
             @Nullable ClientReferences client)
             throws IOException {
         MetadataStore metadata = MetadataStore.open(
-                stores.metadata(), MemoryPlan.ofChunks(config).metadataCache());
+                KeyValueStores.sealed(stores.metadata(), config.keys()),
+                MemoryPlan.ofChunks(config).metadataCache());
         metadata.header().require(MetadataHeader.Contents.CHUNKS);
         ChunkVolume volume = ChunkEngine.construct(
                 opened -> new ChunkVolume(config, stores, metadata, verification, grace, nanoClock, client, opened));

@@ -11,6 +11,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.Modes;
@@ -52,7 +53,7 @@ public final class VolumeCreation {
                 config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
     }
 
-    /** Returns the id of a volume that is to be made: keys belong to one before it exists. */
+    /** Returns the id of a new volume: that of its keys, which belong to one volume. */
     public static UUID newId(VolumeConfig config) {
         VolumeKeys keys = config.keys();
         return keys == null ? UUID.randomUUID() : keys.volume();
@@ -79,7 +80,7 @@ public final class VolumeCreation {
                 TimeStamps.now(clock),
                 MetadataHeader.FORMAT_VERSION,
                 MetadataHeader.Contents.CHUNKS);
-        MetadataStore metadata = MetadataStore.format(database, header);
+        MetadataStore metadata = MetadataStore.format(KeyValueStores.sealed(database, config.keys()), header);
         VolumeIdentity.write(data, metadata.epochs().current());
         metadata.commit(metadata.freeze());
     }
@@ -90,7 +91,7 @@ public final class VolumeCreation {
             throws IOException {
         long now = TimeStamps.now(clock);
         MetadataHeader header = new MetadataHeader(volume, config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
-        MetadataStore metadata = MetadataStore.format(database, header);
+        MetadataStore metadata = MetadataStore.format(KeyValueStores.sealed(database, config.keys()), header);
         VolumeIdentity.write(data, metadata.epochs().current());
         Inode root = Inode.of(Inode.ROOT, Modes.DIRECTORY | config.root().mode(), Inode.Times.ofCreation(now))
                 .withLinks(2)

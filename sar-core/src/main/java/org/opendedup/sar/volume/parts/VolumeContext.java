@@ -26,6 +26,7 @@ import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.join.SampledIndex;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RawRecord;
@@ -328,7 +329,8 @@ public final class VolumeContext implements Closeable {
     public static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification)
             throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
-        MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        MetadataStore metadata =
+                MetadataStore.open(KeyValueStores.sealed(stores.metadata(), config.keys()), plan.metadataCache());
         metadata.header().require(MetadataHeader.Contents.FILES);
         if (metadata.header().pageBytes() != config.pageBytes()) {
             throw new PosixException(

@@ -3,10 +3,12 @@ package org.opendedup.sar.volume.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.hot.copies.SsdBudget;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.index.SealedChunkIndex;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */
@@ -40,8 +42,10 @@ final class PlacedIndexes implements IndexOpener {
 
     @Override
     public ChunkIndex open(IndexClass kind, Path database) throws IOException {
-        return ChunkIndexes.open(
+        ChunkIndex index = ChunkIndexes.open(
                 kind, database, memoryBytes, config.indexSettings().parameters(), space(), behind());
+        VolumeKeys keys = config.keys();
+        return keys == null ? index : new SealedChunkIndex(index, keys);
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.raw.RawFolder;
 
 /**
@@ -14,7 +15,7 @@ import org.opendedup.sar.raw.RawFolder;
  * crashes. Closing the volume closes metadata and index.
  *
  * @param containers directory of the container files
- * @param metadata the metadata database
+ * @param metadata the metadata database as it is stored; see {@link KeyValueStores#sealed}
  * @param index the fingerprint index
  * @param clock the time of day, for time stamps
  * @param hot opens the SSD, which is always at its configured location

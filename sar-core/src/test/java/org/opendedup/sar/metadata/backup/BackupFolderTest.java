@@ -40,7 +40,7 @@ class BackupFolderTest {
     private final Random random = new Random(seed);
     private final CrashDirectory database = database();
     private final CrashDirectory stored = new CrashDirectory(seed);
-    private final BackupFolder folder = new BackupFolder(stored);
+    private final BackupFolder folder = new BackupFolder(stored, null);
 
     private static BackupOrigin origin(long changes) {
         return new BackupOrigin(new Epoch(VOLUME, 7, -5), 1_700_000_000_000_000_001L, changes, 3);
@@ -127,7 +127,7 @@ class BackupFolderTest {
 
     @Test
     void aFlippedBitInAnyFileIsFound() throws IOException {
-        Backup backup = new BackupFolder(stored).add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        Backup backup = new BackupFolder(stored, null).add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
         for (String name : stored.list()) {
             byte[] right = stored.contents(name);
             if (right.length == 0) {
@@ -137,7 +137,7 @@ class BackupFolderTest {
             wrong[random.nextInt(wrong.length)] ^= (byte) (1 << random.nextInt(8));
             stored.delete(name);
             stored.put(name, wrong);
-            BackupFolder reopened = new BackupFolder(stored);
+            BackupFolder reopened = new BackupFolder(stored, null);
             if (name.endsWith(".backup")) {
                 assertEquals(List.of(), reopened.list());
                 assertEquals(1, reopened.findings().size());
@@ -151,7 +151,7 @@ class BackupFolderTest {
             stored.delete(name);
             stored.put(name, right);
         }
-        new BackupFolder(stored).verify(backup, BackupFolder.Steps.UNBOUND);
+        new BackupFolder(stored, null).verify(backup, BackupFolder.Steps.UNBOUND);
     }
 
     private static void flip(CrashDirectory stored, String name) throws IOException {
@@ -208,7 +208,7 @@ class BackupFolderTest {
         assertNull(folder.findAndNote(file, BackupFolder.Steps.UNBOUND));
         flip(stored, file.stored());
         assertNotNull(folder.findAndNote(file, BackupFolder.Steps.UNBOUND));
-        assertEquals(List.of("backup 1 lacks 1 of its 6 files"), new BackupFolder(stored).findings());
+        assertEquals(List.of("backup 1 lacks 1 of its 6 files"), new BackupFolder(stored, null).findings());
         assertHas(folder, folder.add(database, origin(6), SOUND, BackupFolder.Steps.UNBOUND), database);
         assertEquals(List.of(), folder.findings());
         folder.keep(2);
@@ -233,12 +233,12 @@ class BackupFolderTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aListThatCannotBeUsedIsToldAndGoesInItsTurn(boolean isDamaged) throws IOException {
-        Backup first = new BackupFolder(stored).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
-        new BackupFolder(stored).add(database, origin(2), SOUND, BackupFolder.Steps.UNBOUND);
+        Backup first = new BackupFolder(stored, null).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        new BackupFolder(stored, null).add(database, origin(2), SOUND, BackupFolder.Steps.UNBOUND);
         if (isDamaged) {
             flip(stored, "000002.backup");
         }
-        BackupFolder found = new BackupFolder(isDamaged ? stored : unreadable(stored, "000002.backup"));
+        BackupFolder found = new BackupFolder(isDamaged ? stored : unreadable(stored, "000002.backup"), null);
         assertEquals(List.of(first), found.list());
         assertTrue(found.findings().get(0).contains("000002.backup"), found.findings()::toString);
         CrashDirectory later = later(database);
@@ -330,17 +330,17 @@ class BackupFolderTest {
     /** Makes a second backup and removes the first, with a power cut; returns what is wrong with what is left. */
     private String brokenByCut(CutFolder cut, int crash, boolean forceDoesNothing) throws IOException {
         CrashDirectory disk = new CrashDirectory(seed, forceDoesNothing);
-        new BackupFolder(disk).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        new BackupFolder(disk, null).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
         CrashDirectory later = later(database);
         try {
-            BackupFolder cutFolder = new BackupFolder(cut.over(Directory.class, disk));
+            BackupFolder cutFolder = new BackupFolder(cut.over(Directory.class, disk), null);
             cutFolder.add(later, origin(2), SOUND, BackupFolder.Steps.UNBOUND);
             cutFolder.keep(1);
         } catch (IOException e) {
             assertTrue(cut.isCut(), e::toString);
         }
         CrashDirectory after = disk.crash(seed ^ crash);
-        BackupFolder found = new BackupFolder(after);
+        BackupFolder found = new BackupFolder(after, null);
         try {
             List<Backup> left = found.list();
             assertFalse(left.isEmpty(), "no backup is left");
@@ -387,7 +387,7 @@ class BackupFolderTest {
         for (int n = 1; n < 12; n++) {
             CrashDirectory later = later(database);
             CrashDirectory disk = new CrashDirectory(seed);
-            BackupFolder failing = new BackupFolder(disk);
+            BackupFolder failing = new BackupFolder(disk, null);
             Backup first = failing.add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
             if (n % 3 == 0) {
                 disk.failForce(1 + n / 3);
@@ -444,7 +444,7 @@ class BackupFolderTest {
                     }
                     return method.invoke(stored, arguments);
                 });
-        BackupFolder found = new BackupFolder(racing);
+        BackupFolder found = new BackupFolder(racing, null);
         assertEquals(List.of(first), found.list());
         assertEquals(List.of(), found.findings());
     }
@@ -478,7 +478,7 @@ class BackupFolderTest {
                 crc d0e9d996
                 """;
         Backup backup = BackupFormat.decode(text.getBytes(US_ASCII), "golden");
-        assertEquals(text, new String(BackupFormat.encode(backup), US_ASCII));
+        assertEquals(text, new String(BackupFormat.encode(backup, null), US_ASCII));
         assertEquals(4, backup.number());
         assertEquals(
                 new BackupOrigin(new Epoch(new UUID(1, 2), 7, -5), 1_700_000_000_000_000_001L, 12345, 3),

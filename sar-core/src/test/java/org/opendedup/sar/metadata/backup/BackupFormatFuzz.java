@@ -27,13 +27,18 @@ public final class BackupFormatFuzz {
 
     private static byte[] golden() {
         BackupOrigin origin = new BackupOrigin(new Epoch(new UUID(1, 2), 3, -4), 5, 6, 7);
-        return BackupFormat.encode(new Backup(
-                8,
-                origin,
-                List.of(
-                        new BackupFile("CURRENT", 16, 0x12345678, "file-000008-CURRENT"),
-                        new BackupFile(
-                                "000012.sst", 4096, -1, "table-000012-4096-00112233445566778899aabbccddeeff.sst"))));
+        return BackupFormat.encode(
+                new Backup(
+                        8,
+                        origin,
+                        List.of(
+                                new BackupFile("CURRENT", 16, 0x12345678, "file-000008-CURRENT"),
+                                new BackupFile(
+                                        "000012.sst",
+                                        4096,
+                                        -1,
+                                        "table-000012-4096-00112233445566778899aabbccddeeff.sst"))),
+                null);
     }
 
     private static void list(byte[] bytes) throws IOException {
@@ -48,7 +53,7 @@ public final class BackupFormatFuzz {
                 throw new AssertionError("a list with " + file);
             }
         }
-        Backup again = BackupFormat.decode(BackupFormat.encode(backup), "a list");
+        Backup again = BackupFormat.decode(BackupFormat.encode(backup, null), "a list");
         if (!again.equals(backup)) {
             throw new AssertionError(backup + " becomes " + again);
         }

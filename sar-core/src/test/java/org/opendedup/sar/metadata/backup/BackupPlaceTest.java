@@ -39,7 +39,7 @@ class BackupPlaceTest {
         CrashDirectory database = new CrashDirectory(1);
         database.put("CURRENT", new byte[] {1, 2, 3});
         BackupOrigin origin = new BackupOrigin(new Epoch(volume, 1, 1), 1, 1, 0);
-        return place.backups().add(database, origin, table -> {}, BackupFolder.Steps.UNBOUND);
+        return place.backups(null).add(database, origin, table -> {}, BackupFolder.Steps.UNBOUND);
     }
 
     private static String refusal(Path of, UUID volume) {
@@ -71,7 +71,7 @@ class BackupPlaceTest {
                 Files.readString(own.resolve("SAR-METADATA-BACKUPS"), US_ASCII));
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
         try (BackupPlace place = BackupPlace.find(own, VOLUME).orElseThrow()) {
-            assertEquals(List.of(made), place.backups().list());
+            assertEquals(List.of(made), place.backups(null).list());
         }
         assertEquals(List.of(own.getFileName().toString()), BackupPlace.namesIn(named));
     }
@@ -87,7 +87,8 @@ class BackupPlaceTest {
             try (BackupPlace place =
                     BackupPlace.find(BackupPlace.in(folder, volume), volume).orElseThrow()) {
                 assertEquals(
-                        volume, place.backups().list().get(0).origin().epoch().volume());
+                        volume,
+                        place.backups(null).list().get(0).origin().epoch().volume());
             }
         }
         assertTrue(refusal(BackupPlace.in(folder, OTHER), VOLUME).contains("for the backups of volume " + OTHER));
@@ -158,7 +159,7 @@ class BackupPlaceTest {
             Files.move(own, folder.resolve("moved"));
             Files.createSymbolicLink(own, victim);
             addTo(place, VOLUME);
-            place.backups().keep(1);
+            place.backups(null).keep(1);
         }
         assertEquals(List.of("file-000001-CURRENT"), names(victim));
         assertArrayEquals(theirs, Files.readAllBytes(victim.resolve("file-000001-CURRENT")));

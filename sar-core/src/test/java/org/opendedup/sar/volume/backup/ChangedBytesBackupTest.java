@@ -108,7 +108,7 @@ class ChangedBytesBackupTest {
         volume.close();
         Path data = config.locations().data();
         List<Backup> all = MetadataBackups.automatic(data).backups();
-        MetadataRestore.restore(config.locations(), MetadataBackups.folderIn(data), all.get(0));
+        MetadataRestore.restore(config.locations(), config.keys(), MetadataBackups.folderIn(data), all.get(0));
         volume = Volume.open(config);
     }
 

@@ -88,7 +88,7 @@ class MetadataRestoreTest {
     }
 
     private MetadataReport restore() throws IOException {
-        return MetadataRestore.restore(trial.config.locations(), automatic(), newest());
+        return MetadataRestore.restore(trial.config.locations(), trial.config.keys(), automatic(), newest());
     }
 
     private long packBytes() throws IOException {
@@ -291,7 +291,7 @@ class MetadataRestoreTest {
     /** Restores, and crashes at a step; returns how many there were. */
     private int restoreUntil(int stop) throws IOException {
         int[] steps = new int[1];
-        MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
+        MetadataRestore.restore(trial.config.locations(), trial.config.keys(), automatic(), newest(), () -> {
             if (steps[0]++ == stop) {
                 throw new IllegalStateException("a crash");
             }
@@ -308,12 +308,13 @@ class MetadataRestoreTest {
             int[] left = {stop};
             IOException failure = assertThrows(
                     IOException.class,
-                    () -> MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
-                        assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW)), "the control");
-                        if (--left[0] == 0) {
-                            throw new IOException("failed");
-                        }
-                    }));
+                    () -> MetadataRestore.restore(
+                            trial.config.locations(), trial.config.keys(), automatic(), newest(), () -> {
+                                assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW)), "the control");
+                                if (--left[0] == 0) {
+                                    throw new IOException("failed");
+                                }
+                            }));
             assertEquals("failed", failure.getMessage());
             assertFalse(Files.exists(metadata.resolve(MetadataFolder.NEW)), "step " + stop);
         }
@@ -328,11 +329,12 @@ class MetadataRestoreTest {
         Path metadata = trial.config.locations().metadata();
         assertThrows(
                 IOException.class,
-                () -> MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
-                    if (!Files.exists(metadata.resolve("CURRENT"))) {
-                        throw new IOException("failed");
-                    }
-                }));
+                () -> MetadataRestore.restore(
+                        trial.config.locations(), trial.config.keys(), automatic(), newest(), () -> {
+                            if (!Files.exists(metadata.resolve("CURRENT"))) {
+                                throw new IOException("failed");
+                            }
+                        }));
         assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW).resolve("CURRENT")));
         restore();
         try (Volume volume = trial.open()) {
@@ -363,7 +365,8 @@ class MetadataRestoreTest {
         int[] steps = new int[1];
         assertThrows(
                 NoSpaceException.class,
-                () -> MetadataRestore.restore(trial.config.locations(), automatic(), large, () -> steps[0]++));
+                () -> MetadataRestore.restore(
+                        trial.config.locations(), trial.config.keys(), automatic(), large, () -> steps[0]++));
         assertEquals(0, steps[0]);
         assertFalse(Files.exists(trial.config.locations().metadata().resolve(MetadataFolder.NEW)));
     }
@@ -409,7 +412,8 @@ class MetadataRestoreTest {
         }
         assertThrows(
                 IOException.class,
-                () -> MetadataRestore.restore(trial.config.locations(), Path.of(foreign.folder()), foreign.backup()));
+                () -> MetadataRestore.restore(
+                        trial.config.locations(), trial.config.keys(), Path.of(foreign.folder()), foreign.backup()));
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
@@ -423,8 +427,8 @@ class MetadataRestoreTest {
         }
         PrivateFiles.deleteFolder(trial.config.locations().metadata());
         Files.createDirectory(trial.config.locations().metadata());
-        MetadataReport report =
-                MetadataRestore.restore(trial.config.locations(), Path.of(copy.folder()), copy.backup());
+        MetadataReport report = MetadataRestore.restore(
+                trial.config.locations(), trial.config.keys(), Path.of(copy.folder()), copy.backup());
         assertNull(report.oldDatabase());
         assertFalse(Files.exists(trial.config.locations().metadata().resolve(MetadataFolder.ASIDE + 1)));
         try (Volume volume = trial.open()) {
@@ -448,7 +452,8 @@ class MetadataRestoreTest {
                 continue;
             }
             trial.flip(table);
-            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), backups, UNSEEN);
+            MetadataMend.Report report =
+                    MetadataMend.mend(trial.config.locations(), trial.config.keys(), backups, UNSEEN);
             assertEquals(List.of(table.getFileName().toString()), report.mended(), () -> "seed " + seed);
             mended++;
             // Nothing but the damaged table differs, so nothing is of another history.
@@ -476,7 +481,7 @@ class MetadataRestoreTest {
     /** Mends, if not interrupted at a step; returns how many there were. */
     private int mendUntil(int stop) throws IOException {
         int[] steps = new int[1];
-        MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN, () -> {
+        MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(automatic()), UNSEEN, () -> {
             if (steps[0]++ == stop) {
                 throw new InterruptedIOException("interrupted");
             }
@@ -522,7 +527,8 @@ class MetadataRestoreTest {
                 Files.move(away, marker);
                 controls++;
             }
-            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN);
+            MetadataMend.Report report =
+                    MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(automatic()), UNSEEN);
             assertEquals(interrupted, !report.mended().isEmpty(), "step " + step);
             try (Volume volume = trial.open()) {
                 assertEquals(List.of(), GarbageTrial.problems(volume, all), "step " + step + ", seed " + seed);
@@ -539,18 +545,19 @@ class MetadataRestoreTest {
         trial.flip(tableInBackup());
         assertThrows(
                 CorruptionException.class,
-                () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
+                () -> MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(automatic()), UNSEEN));
         // Control: with the whole manifest the same table is mended.
         Files.write(manifest, right);
         assertEquals(
                 1,
-                MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN)
+                MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(automatic()), UNSEEN)
                         .mended()
                         .size());
     }
 
     private List<String> mended() throws IOException {
-        return MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended();
+        return MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(), UNSEEN)
+                .mended();
     }
 
     @Test
@@ -575,8 +582,9 @@ class MetadataRestoreTest {
     void whatCannotBeReadIsNotMarkedAsLost() throws IOException {
         FileDirectory data = FileDirectory.open(trial.config.locations().data());
         UUID volume = newest().origin().epoch().volume();
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(trial.config.locations().metadata(), 64 << 20, false)) {
+        try (KeyValueStore database = KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(trial.config.locations().metadata(), 64 << 20, false),
+                trial.config.keys())) {
             ContainerRecords records = ContainerRecords.open(database);
             List<ContainerEntry> entries = new ArrayList<>();
             records.forEachEntry((container, entry) -> {
@@ -701,7 +709,7 @@ class MetadataRestoreTest {
         PrivateFiles.deleteFolder(automatic());
         CorruptionException named = assertThrows(
                 CorruptionException.class,
-                () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
+                () -> MetadataMend.mend(trial.config.locations(), trial.config.keys(), List.of(automatic()), UNSEEN));
         assertTrue(named.getMessage().contains(table.getFileName().toString()), named.getMessage());
         Files.write(table, right);
         try (Volume volume = trial.open()) {

@@ -111,6 +111,7 @@ class MetadataSalvageTest {
     private MetadataReport salvage() throws IOException {
         return MetadataSalvager.salvage(
                 trial.config.locations(),
+                trial.config.keys(),
                 List.of(MetadataBackups.folderIn(trial.config.locations().data())),
                 (step, done, of) -> {});
     }

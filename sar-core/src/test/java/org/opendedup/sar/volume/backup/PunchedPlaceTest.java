@@ -66,8 +66,9 @@ class PunchedPlaceTest {
             trial.write(made, "gone", gone);
             trial.write(made, "keep", keep);
         }
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(trial.config.locations().metadata(), 64 << 20, false)) {
+        try (KeyValueStore database = KeyValueStores.sealed(
+                KeyValueStores.openRocksDb(trial.config.locations().metadata(), 64 << 20, false),
+                trial.config.keys())) {
             ContainerRecords.open(database).forEachEntry((container, entry) -> {
                 StoredContainer place = Objects.requireNonNull(entry).stored();
                 places.add(place);
@@ -100,7 +101,7 @@ class PunchedPlaceTest {
     private MetadataReport restore() throws IOException {
         Path backups = MetadataBackups.folderIn(trial.config.locations().data());
         var all = MetadataBackups.automatic(trial.config.locations().data()).backups();
-        return MetadataRestore.restore(trial.config.locations(), backups, all.get(all.size() - 1));
+        return MetadataRestore.restore(trial.config.locations(), trial.config.keys(), backups, all.get(all.size() - 1));
     }
 
     private void reopenAsTheOnlyHistory() throws IOException {

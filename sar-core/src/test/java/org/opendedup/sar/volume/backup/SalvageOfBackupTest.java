@@ -80,7 +80,8 @@ class SalvageOfBackupTest {
     }
 
     private MetadataReport salvage() throws IOException {
-        return MetadataSalvager.salvage(trial.config.locations(), List.of(automatic()), (step, done, of) -> {});
+        return MetadataSalvager.salvage(
+                trial.config.locations(), trial.config.keys(), List.of(automatic()), (step, done, of) -> {});
     }
 
     /** Damages a block in the middle of the largest table of the newest backup, which the others have too. */
@@ -102,7 +103,7 @@ class SalvageOfBackupTest {
         for (Backup backup : backups()) {
             assertThrows(
                     CorruptionException.class,
-                    () -> MetadataRestore.restore(trial.config.locations(), automatic(), backup),
+                    () -> MetadataRestore.restore(trial.config.locations(), trial.config.keys(), automatic(), backup),
                     "the control: no backup can be restored");
         }
         MetadataReport report = salvage();
@@ -129,7 +130,11 @@ class SalvageOfBackupTest {
     @Test
     void aWholeBackupIsToBeRestored() throws IOException {
         assertThrows(CorruptionException.class, this::salvage);
-        MetadataRestore.restore(trial.config.locations(), automatic(), backups().get(1));
+        MetadataRestore.restore(
+                trial.config.locations(),
+                trial.config.keys(),
+                automatic(),
+                backups().get(1));
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), GarbageTrial.problems(volume, files));
         }
@@ -148,13 +153,14 @@ class SalvageOfBackupTest {
                     MetadataFolder.lock(trial.config.locations().metadata(), MetadataFolder.Steps.UNSEEN)) {
                 Path database = metadata.newDatabase();
                 Files.createDirectory(database);
-                new BackupFolder(FileDirectory.open(automatic()))
+                new BackupFolder(FileDirectory.open(automatic()), null)
                         .copyTo(backup, FileDirectory.open(database), BackupFolder.Steps.UNBOUND);
                 Executable put = () -> MetadataRestore.putInPlace(
                         metadata,
                         database,
                         volume,
                         trial.config.locations(),
+                        trial.config.keys(),
                         data,
                         Map.of(exists ? 1L : 1L << 20, first),
                         List.of(),

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
@@ -132,24 +133,25 @@ public final class CheckCommand implements Callable<Integer> {
                 environment.configDirectory().locationsOfPlugin(name);
         if (ofPlugin.isPresent()) {
             // SDFS has no lock that we know: the metadata database is locked by who uses it.
-            return run(name, ofPlugin.get(), true);
+            return run(name, ofPlugin.get(), null, true);
         }
         VolumeDefinition definition = environment.configDirectory().read(name);
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            return run(name, definition.engineConfig().locations(), false);
+            VolumeConfig config = definition.engineConfig();
+            return run(name, config.locations(), config.keys(), false);
         }
     }
 
     /** @param ofPlugin whether these are the chunks of an SDFS volume, and the plugin mounts them */
-    private int run(String name, VolumeConfig.Locations locations, boolean ofPlugin)
+    private int run(String name, VolumeConfig.Locations locations, @Nullable VolumeKeys keys, boolean ofPlugin)
             throws IOException, CommandFailedException {
         ProgressLine line = new ProgressLine(environment);
         Progress progress = json ? (step, done, of) -> {} : line::at;
-        MetadataRecovery.Outcome recovered = recover(new MetadataRecovery(name, locations, ofPlugin), progress);
+        MetadataRecovery.Outcome recovered = recover(new MetadataRecovery(name, locations, keys, ofPlugin), progress);
         line.clear();
-        return check(name, locations, recovered, progress, line);
+        return check(name, new OfflineCheck(name, locations, keys, progress, InstantSource.system()), recovered, line);
     }
 
     private void checkUsage() {
@@ -189,17 +191,11 @@ public final class CheckCommand implements Callable<Integer> {
         return salvageMetadata == null ? null : recovery.salvage(salvageMetadata, progress);
     }
 
-    private int check(
-            String name,
-            VolumeConfig.Locations locations,
-            MetadataRecovery.@Nullable Outcome recovered,
-            Progress progress,
-            ProgressLine line)
+    private int check(String name, OfflineCheck check, MetadataRecovery.@Nullable Outcome recovered, ProgressLine line)
             throws IOException {
         if (recovered != null && !json) {
             environment.out().print(recovered.text());
         }
-        var check = new OfflineCheck(name, locations, progress, InstantSource.system());
         OfflineCheck.RepairReport repaired = repair ? check.repair() : null;
         TableRebuild.Report rebuilt =
                 repaired != null ? repaired.rebuilt() : rebuildContainers ? check.rebuildContainers() : null;

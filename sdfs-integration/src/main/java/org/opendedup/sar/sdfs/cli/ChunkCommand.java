@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "Asks the fingerprint index of the mounted volume, and changes nothing. An index of class chunkstash or",
-            "silo finds only whole fingerprints; silo may miss some.",
+            "silo, or of an encrypted volume, finds only whole fingerprints; silo may miss some.",
             "",
             "Exit codes:  0 found, 1 no such chunk is stored, or failed, 2 a chunk that was found is damaged",
             "",

@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupPlace;
@@ -27,9 +29,14 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * Brings back the metadata of a volume that is not mounted: what two options of {@code sdfs-check} do.
  *
  * @param volume name of the volume
+ * @param keys of an encrypted volume; null: it is not encrypted
  * @param ofPlugin whether it has the chunks of an SDFS volume
  */
-record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean ofPlugin) {
+record MetadataRecovery(
+        String volume,
+        VolumeConfig.Locations locations,
+        @Nullable VolumeKeys keys,
+        boolean ofPlugin) {
     /** In place of a backup: the newest automatic one. */
     static final String NEWEST = "newest";
 
@@ -52,11 +59,11 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
     Outcome restore(String wanted) throws IOException, CommandFailedException {
         UUID id = MetadataBackups.volumeOf(locations.data());
         try (BackupPlace place = wanted.contains("/") ? placeIn(Path.of(wanted), id) : automatic(id)) {
-            BackupFolder stored = place.backups();
+            BackupFolder stored = place.backups(keys);
             Backup backup = choose(place, stored, wanted);
             MetadataReport report;
             try {
-                report = MetadataRestore.restore(locations, place.path(), backup);
+                report = MetadataRestore.restore(locations, keys, place.path(), backup);
             } catch (IOException e) {
                 throw place.named(e);
             }
@@ -136,9 +143,9 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
     Outcome salvage(Parts parts, Progress progress) throws IOException {
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
         return switch (parts) {
-            case TABLES -> mend(locations, backups, progress);
+            case TABLES -> mend(locations, keys, backups, progress);
             case RECORDS -> {
-                MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
+                MetadataReport report = MetadataSalvager.salvage(locations, keys, backups, progress);
                 yield new Outcome(
                         Json.values(BackupText.Restored.of(report)),
                         "Salvaged the records of the metadata that can be read.\n"
@@ -158,9 +165,10 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
     }
 
     /** Mends damaged files of the database from backups. */
-    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
+    private static Outcome mend(
+            VolumeConfig.Locations locations, @Nullable VolumeKeys keys, List<Path> backups, Progress progress)
             throws IOException {
-        MetadataMend.Report report = MetadataMend.mend(locations, backups, progress);
+        MetadataMend.Report report = MetadataMend.mend(locations, keys, backups, progress);
         return new Outcome(
                 Map.of("oldDatabase", report.oldDatabase(), "mended", report.mended()),
                 report.mended().isEmpty()

@@ -191,6 +191,7 @@ public final class FakeMountService implements MountService {
             Path nowhere = Path.of("/proc/nowhere");
             backups = new MetadataBackups(
                     new VolumeConfig.Locations(nowhere, nowhere, nowhere),
+                    null,
                     MetadataStore.format(new HeapKeyValueStore(), header),
                     InstantSource.system(),
                     () -> {});
