@@ -178,7 +178,7 @@ class BitFlipTest {
     @EnumSource
     void damageBehindARightChecksumIsNoticedIfTheVolumeIsEncrypted(Chunking chunking) throws IOException {
         SampleVolume sample = samples.get(chunking.ordinal());
-        Path copy = folder.resolve("right-checksums");
+        Path copy = folder.resolve("right-checksums-" + chunking);
         SampleVolume.copy(sample.folder, copy);
         int changed = 0;
         for (PackedContainer container : PackedContainer.in(copy.resolve("data"))) {

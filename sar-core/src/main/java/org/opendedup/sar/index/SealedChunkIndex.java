@@ -19,24 +19,23 @@ import org.opendedup.sar.crypt.VolumeKeys;
  * recognized by it; no two of SHA-256 are known. Those of a client's MD5 differ in the first half only.
  */
 public final class SealedChunkIndex extends ForwardingChunkIndex {
-    private static final byte[] NO_CONTEXT = {};
     /** All fingerprints are encrypted as if they were at the same place. */
-    private static final long SECTOR = 0;
+    private static final long PLACE = 0;
 
     private final SectorCipher cipher;
 
     public SealedChunkIndex(ChunkIndex index, VolumeKeys keys) {
         super(index);
-        cipher = keys.sectorCipher(Purpose.FINGERPRINTS, NO_CONTEXT);
+        cipher = keys.sectorCipher(Purpose.FINGERPRINTS);
     }
 
     private void seal(byte[] fingerprints, int offset) {
-        cipher.encrypt(SECTOR, fingerprints, offset, Fingerprints.BYTES);
+        cipher.encrypt(PLACE, PLACE, fingerprints, offset, Fingerprints.BYTES);
     }
 
     private byte[] opened(byte[] sealed) {
         byte[] fingerprint = sealed.clone();
-        cipher.decrypt(SECTOR, fingerprint, 0, Fingerprints.BYTES);
+        cipher.decrypt(PLACE, PLACE, fingerprint, 0, Fingerprints.BYTES);
         return fingerprint;
     }
 

@@ -52,7 +52,7 @@ class SealedChunkIndexTest extends ChunkIndexContract {
         }
         new SealedChunkIndex(files, TestKeys.of(1)).insert(fingerprint, 0, ChunkId.of(1, 1));
         files.forEachAfter(
-                null, 1, (sealed, chunk) -> assertEquals(GOLDEN, HexFormat.of().formatHex(sealed)));
+                null, 1, (stored, chunk) -> assertEquals(GOLDEN, HexFormat.of().formatHex(stored)));
     }
 
     /** Nor is the begin or the end of one: RocksDB stores a key without what it has in common with the last one. */
