@@ -21,9 +21,9 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -38,7 +38,7 @@ final class ContainerCheck {
     /** Space of a pack, in bytes, that may belong to no container: its header, and the ends of blocks. */
     private static final long TOLERATED_BYTES = 128 << 10;
 
-    private final Directory data;
+    private final PackFolder data;
     private final ContainerRecords records;
     private final Mend mend;
     private final FindingList findings;
@@ -56,7 +56,7 @@ final class ContainerCheck {
 
     /** @param present null if the volume is not in use */
     ContainerCheck(
-            Directory data,
+            PackFolder data,
             ContainerRecords records,
             Mend mend,
             FindingList findings,
@@ -84,7 +84,7 @@ final class ContainerCheck {
     void run(Progress progress) throws IOException {
         readTable();
         Set<Long> present = new TreeSet<>();
-        for (long pack : PackReader.packs(data)) {
+        for (long pack : data.packs()) {
             present.add(pack);
         }
         Set<Long> all = new TreeSet<>(present);
@@ -130,7 +130,7 @@ final class ContainerCheck {
     }
 
     private void checkPack(long pack, List<ContainerEntry> contents) throws IOException {
-        try (PackReader reader = PackReader.open(data, pack)) {
+        try (PackReader reader = data.open(pack)) {
             if (!contents.isEmpty()) {
                 checkHeader(reader, pack);
             }
@@ -157,7 +157,7 @@ final class ContainerCheck {
                 return; // Packs of a volume in use have space reserved for what is written next.
             }
             named += formerBytes.getOrDefault(pack, 0L);
-            long strays = data.allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
+            long strays = data.directory().allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
             if (strays > 0) {
                 strayBytes += strays;
                 strayPacks++;
@@ -360,7 +360,7 @@ final class ContainerCheck {
         }
         if (rechecked.add(now)) {
             ContainerEntry moved = new ContainerEntry(entry.container(), now, entry.liveBytes(), entry.damagedSlots());
-            try (PackReader reader = PackReader.open(data, now.pack())) {
+            try (PackReader reader = data.open(now.pack())) {
                 check(reader, moved);
             } catch (UnsupportedFormatException e) {
                 throw e;
@@ -476,7 +476,7 @@ final class ContainerCheck {
     }
 
     private ChunkDirectory directory(long container, StoredContainer stored) throws IOException {
-        try (PackReader reader = PackReader.open(data, stored.pack())) {
+        try (PackReader reader = data.open(stored.pack())) {
             FoundContainer found = reader.at(container, stored);
             if (found == null
                     || found.container() != container

@@ -10,7 +10,7 @@ import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -43,7 +43,7 @@ public final class StoredVolume {
         }
     }
 
-    private final Directory data;
+    private final PackFolder data;
     private final KeyValueStore database;
     private final Contents contents;
     private final Mend mend;
@@ -51,7 +51,7 @@ public final class StoredVolume {
     private final @Nullable PresentContainers present;
 
     private StoredVolume(
-            Directory data, KeyValueStore database, String name, Scratch scratch, @Nullable PresentContainers present)
+            PackFolder data, KeyValueStore database, String name, Scratch scratch, @Nullable PresentContainers present)
             throws IOException {
         this.data = data;
         this.database = database;
@@ -67,7 +67,7 @@ public final class StoredVolume {
      * @param database the metadata
      * @param volume the volume's name, for the commands in the findings
      */
-    public static StoredVolume unmounted(Directory data, KeyValueStore database, String volume, Scratch scratch)
+    public static StoredVolume unmounted(PackFolder data, KeyValueStore database, String volume, Scratch scratch)
             throws IOException {
         return new StoredVolume(data, database, volume, scratch, null);
     }
@@ -79,7 +79,7 @@ public final class StoredVolume {
      * @param present where containers lie now: a container that was written anew after the cut is no finding
      */
     public static StoredVolume inUse(
-            Directory data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present)
+            PackFolder data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present)
             throws IOException {
         return new StoredVolume(data, cut, volume, scratch, present);
     }
@@ -127,7 +127,7 @@ public final class StoredVolume {
      * @throws IOException if not all of the metadata can be read
      */
     public static void correct(
-            Directory data, KeyValueStore database, Scratch scratch, Corrections corrections, Progress progress)
+            PackFolder data, KeyValueStore database, Scratch scratch, Corrections corrections, Progress progress)
             throws IOException {
         ContainerRecords records = ContainerRecords.open(database);
         long[] containers = {0};

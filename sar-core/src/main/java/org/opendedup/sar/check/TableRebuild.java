@@ -18,9 +18,9 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.ContainerEntry;
@@ -73,7 +73,7 @@ public final class TableRebuild {
 
     private static final BitSet NONE = new BitSet(0);
 
-    private final Directory data;
+    private final PackFolder data;
     private final ContainerRecords records;
     private final Progress progress;
     /** Containers from this id on may be of another history. */
@@ -97,12 +97,12 @@ public final class TableRebuild {
     private long missingChunks;
 
     /** @param found the epoch in which the data location was last used */
-    public TableRebuild(Directory data, ContainerRecords records, Epoch found, Progress progress) throws IOException {
+    public TableRebuild(PackFolder data, ContainerRecords records, Epoch found, Progress progress) throws IOException {
         this(data, records, found, progress, SLOTS_PER_PASS);
     }
 
     /** @param slotsPerPass after how many slots of doubtful containers the recipes are read again */
-    public TableRebuild(Directory data, ContainerRecords records, Epoch found, Progress progress, long slotsPerPass)
+    public TableRebuild(PackFolder data, ContainerRecords records, Epoch found, Progress progress, long slotsPerPass)
             throws IOException {
         this.slotsPerPass = slotsPerPass;
         this.data = data;
@@ -119,7 +119,7 @@ public final class TableRebuild {
                 entries.add(entry);
             }
         });
-        long[] packs = PackReader.packs(data);
+        long[] packs = data.packs();
         for (int i = 0; i < packs.length; i++) {
             progress.at("packs", i, packs.length);
             presentPacks.add(packs[i]);
@@ -137,7 +137,7 @@ public final class TableRebuild {
                 lengths.put(entry.stored().offset(), entry.stored().bytes());
             }
         }
-        try (PackReader reader = PackReader.open(data, pack)) {
+        try (PackReader reader = data.open(pack)) {
             reader.forEach(offset -> lengths.getOrDefault(offset, 0L), this::found);
             if (reader.hasUnreadable()) {
                 unreadable.add(pack);
@@ -293,7 +293,7 @@ public final class TableRebuild {
     private @Nullable Candidate read(Candidate place) throws IOException {
         StoredContainer stored = place.stored();
         FoundContainer found;
-        try (PackReader reader = PackReader.open(data, stored.pack())) {
+        try (PackReader reader = data.open(stored.pack())) {
             found = reader.whole(stored.offset(), Long.MAX_VALUE);
             if (reader.hasUnreadable()) {
                 unreadable.add(stored.pack());

@@ -3,7 +3,7 @@ package org.opendedup.sar.check;
 import java.io.IOException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
@@ -22,7 +22,7 @@ public final class VolumeRepair {
      * @return what was done to the container table
      */
     public static TableRebuild.Report run(
-            Directory data,
+            PackFolder data,
             KeyValueStore database,
             Epoch found,
             MetadataRepair repair,
@@ -43,7 +43,7 @@ public final class VolumeRepair {
     }
 
     /** Makes the container table anew. */
-    public static TableRebuild.Report rebuild(Directory data, KeyValueStore database, Epoch found, Progress progress)
+    public static TableRebuild.Report rebuild(PackFolder data, KeyValueStore database, Epoch found, Progress progress)
             throws IOException {
         return new TableRebuild(data, ContainerRecords.open(database), found, progress).run();
     }

@@ -22,7 +22,9 @@ import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameCopier;
+import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -71,7 +73,7 @@ public final class Compaction implements Closeable {
     /** Tells which raw frames are worth trying to compress harder; null if that costs as much as trying. */
     private final @Nullable Compressor probe;
 
-    private final Compressor decompressor;
+    private final FrameDecoder decoder;
 
     /** Memory for containers that can be loaded. */
     private final Deque<GenerationCopier> free = new ArrayDeque<>();
@@ -89,6 +91,7 @@ public final class Compaction implements Closeable {
     Compaction(
             SealedContainers containers,
             Packs packs,
+            FrameDecoder decoder,
             Compressor compressor,
             ExecutorService workers,
             RewrittenContainers rewritten,
@@ -99,7 +102,7 @@ public final class Compaction implements Closeable {
         this.packs = packs;
         this.workers = workers;
         this.level = level;
-        decompressor = compressor;
+        this.decoder = decoder;
         // A compressor takes frames of any size.
         recompressor = level == 0
                 ? compressor
@@ -109,7 +112,7 @@ public final class Compaction implements Closeable {
                 ? new Compressor(PROBE)
                 : null;
         for (int i = 0; i < LOADED; i++) {
-            free.add(new GenerationCopier(compressor, probe));
+            free.add(new GenerationCopier(decoder, probe));
         }
         this.rewritten = rewritten;
         this.space = space;
@@ -194,7 +197,7 @@ public final class Compaction implements Closeable {
             Whole whole = read(container, scratch);
             examined = whole;
             known.addTo(whole.directory(), damaged);
-            return DamagedContainer.of(whole, damaged, decompressor, false);
+            return DamagedContainer.of(whole, damaged, decoder, false);
         } catch (CorruptionException noDirectory) {
             log.debug("the directory of container {} is made anew", container, noDirectory);
             Whole whole = containers.withoutDirectory(container, known, scratch.source);
@@ -234,7 +237,7 @@ public final class Compaction implements Closeable {
         examined = whole;
         BitSet all = new BitSet();
         all.set(0, whole.table().slots());
-        return DamagedContainer.of(whole, all, decompressor, isMadeAnew);
+        return DamagedContainer.of(whole, all, decoder, isMadeAnew);
     }
 
     /**
@@ -248,7 +251,8 @@ public final class Compaction implements Closeable {
             throws IOException {
         Whole whole = containers.former(container, place, new byte[0]);
         FrameTable table = whole.table();
-        FrameSalvage salvage = new FrameSalvage(decompressor);
+        FrameSalvage salvage = new FrameSalvage(decoder);
+        FrameContent content = new FrameContent(decoder.cipher());
         Map<Integer, byte[]> chunks = new HashMap<>();
         Map<Integer, Integer> checksums = new HashMap<>();
         known.putAll(whole.directory());
@@ -257,7 +261,7 @@ public final class Compaction implements Closeable {
             int frame = table.frameOf(slot);
             if (frame >= 0) {
                 chunks.putAll(salvage.chunks(whole, frame));
-                checksums.put(frame, DamagedContainer.checksum(whole, frame));
+                checksums.put(frame, DamagedContainer.checksum(whole, frame, content));
                 slot = table.firstSlot(frame) + table.slotCount(frame) - 1;
             }
             slot = slots.nextSetBit(slot + 1);
@@ -346,24 +350,24 @@ public final class Compaction implements Closeable {
 
     private StoredContainer write(NextGeneration next) throws IOException {
         Bytes tail = ContainerFormat.tail(
-                next.identity(),
+                next.writing(),
                 next.table().encode(),
                 next.chunkLists(),
                 ContainerFormat.HEADER_BYTES + next.frames().length(),
                 next.hasLost());
-        Pack target = pack(next.identity().container());
+        Pack target = pack(next.writing().identity().container());
         target.lock().lock();
         try {
             long end = target.position();
             long start = PackFormat.align(end);
-            target.append(ContainerFormat.begin(next.identity(), (int) (start - end), next.hasLost())
+            target.append(ContainerFormat.begin(next.writing(), (int) (start - end), next.hasLost())
                     .buffer());
             target.append(
                     ByteBuffer.wrap(next.frames().array(), 0, next.frames().length()));
             target.append(tail.buffer());
             target.startWriting();
             return new StoredContainer(
-                    next.identity().writing(),
+                    next.writing().identity().writing(),
                     StoredContainer.State.SEALED,
                     target.number(),
                     start,

@@ -2,6 +2,7 @@ package org.opendedup.sar.container;
 
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.FrameFormat;
 
 /**
@@ -15,13 +16,15 @@ import org.opendedup.sar.container.format.FrameFormat;
  * @param maxOpenContainers number of containers written at a time, that is, of streams kept apart; usually 8
  * @param maxBytesInFlight bound on the chunk bytes of frames that wait for compression or the disk; appends wait at the
  *     bound. Memory use is about twice this bound plus one frame for each open container
+ * @param cipher that of the volume, {@link ContainerCipher#NONE} if it is not encrypted
  */
 public record ContainerOptions(
         Compression compression,
         int containerBytes,
         int maxChunksPerContainer,
         int maxOpenContainers,
-        long maxBytesInFlight) {
+        long maxBytesInFlight,
+        ContainerCipher cipher) {
 
     /** Packs that stay open for reading when nobody reads them. */
     public static final int MOST_CACHED_PACKS = 256;

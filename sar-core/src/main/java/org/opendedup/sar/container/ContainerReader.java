@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
@@ -44,7 +43,7 @@ final class ContainerReader {
      */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
-    private final Compressor compressor;
+    private final FrameDecoder decoder;
     private final UnsealedContainers open;
     private final SealedContainers sealed;
     private final InputCache inputs;
@@ -52,8 +51,8 @@ final class ContainerReader {
     private final BufferPool buffers = new BufferPool(POOLED_BYTES);
 
     /** @param sealed finds sealed containers; the files that it has open and its statistics are used here as well */
-    ContainerReader(Compressor compressor, UnsealedContainers open, SealedContainers sealed) {
-        this.compressor = compressor;
+    ContainerReader(FrameDecoder decoder, UnsealedContainers open, SealedContainers sealed) {
+        this.decoder = decoder;
         this.open = open;
         this.sealed = sealed;
         inputs = sealed.inputs();
@@ -201,8 +200,7 @@ final class ContainerReader {
         byte[] buffer = buffers.take(at.table().fileLength(frame));
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             statistics.add(readRange(container, at, frame, frame, lease.input(), buffer, 0));
-            return FrameDecoder.decode(
-                    buffer, 0, new FrameDecoder.Expected(container, at, frame), compressor, verifyFingerprints);
+            return decoder.decode(buffer, 0, new FrameDecoder.Expected(container, at, frame), verifyFingerprints);
         } finally {
             buffers.giveBack(buffer);
         }
@@ -347,11 +345,10 @@ final class ContainerReader {
         boolean kept = consumer.keepsFrames();
         Frame decoded;
         try {
-            decoded = FrameDecoder.decode(
+            decoded = decoder.decode(
                     buffer,
                     offset,
                     new FrameDecoder.Expected(container, at, frame),
-                    compressor,
                     consumer.verifiesFingerprints(),
                     kept ? byte[]::new : buffers::take);
         } catch (IOException e) {

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -45,6 +48,7 @@ final class ContainerRecovery {
     private final Directory directory;
     private final ContainerClaims claims;
     private final ContainerIds ids;
+    private final ContainerCipher cipher;
     private final Map<Long, StoredContainer> recovered = new HashMap<>();
     private final Set<Long> removed = new HashSet<>();
     private final List<Lost> lost = new ArrayList<>();
@@ -66,7 +70,8 @@ final class ContainerRecovery {
         }
     }
 
-    ContainerRecovery(Directory directory, ContainerClaims claims, ContainerIds ids) {
+    ContainerRecovery(Directory directory, ContainerClaims claims, ContainerIds ids, ContainerCipher cipher) {
+        this.cipher = cipher;
         this.directory = directory;
         this.claims = claims;
         this.ids = ids;
@@ -206,7 +211,7 @@ final class ContainerRecovery {
          */
         @Nullable
         StoredContainer copy(SalvagedFile file, ContainerIdentity identity, BitSet missing) throws IOException {
-            UnsealedFrames frames = new UnsealedFrames(file, identity);
+            UnsealedFrames frames = new UnsealedFrames(file, identity, cipher);
             FrameFormat.Header frame = frames.next();
             if (frame == null) {
                 return null;
@@ -214,7 +219,8 @@ final class ContainerRecovery {
             Output to = output();
             long end = to.position();
             long start = PackFormat.align(end);
-            to.append(ContainerFormat.begin(identity, (int) (start - end)).buffer());
+            ContainerWriting writing = new ContainerWriting(cipher, identity);
+            to.append(ContainerFormat.begin(writing, (int) (start - end)).buffer());
             FrameTable.Builder table = new FrameTable.Builder(identity.writing());
             Bytes chunkLists = new Bytes(1024);
             long rawBytes = 0;
@@ -223,13 +229,14 @@ final class ContainerRecovery {
                 byte[] bytes = file.bytes();
                 long offset = to.append(ByteBuffer.wrap(bytes, frames.place(), frame.frameBytes())) - start;
                 table.add(frame.firstSlot(), frame.chunks(), (int) offset, frame.frameBytes(), frame.rawBytes());
-                chunkLists.putBytes(bytes, frames.place() + FrameFormat.HEADER_BYTES, frame.listBytes());
+                FrameContent content = frames.content();
+                chunkLists.putBytes(content.bytes(), content.list(), frame.listBytes());
                 missing.clear(frame.firstSlot(), frame.firstSlot() + frame.chunks());
                 rawBytes += frame.rawBytes();
             }
             addMissing(missing, missing.length(), table);
             byte[] tableBytes = table.build().encode();
-            to.append(ContainerFormat.tail(identity, tableBytes, chunkLists, to.position() - start)
+            to.append(ContainerFormat.tail(writing, tableBytes, chunkLists, to.position() - start)
                     .buffer());
             return new StoredContainer(
                     identity.writing(),

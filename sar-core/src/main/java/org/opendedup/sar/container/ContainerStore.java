@@ -21,7 +21,9 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.Directory;
@@ -50,6 +52,7 @@ public final class ContainerStore implements Closeable {
     private final ContainerClaims claims;
     private final ExecutorService workers;
     private final Compressor compressor;
+    private final FrameDecoder decoder;
     private final InFlightBudget budget;
     private final FrameEncoder encoder;
     private final WriteLanes lanes;
@@ -84,19 +87,20 @@ public final class ContainerStore implements Closeable {
         this.ids = ids;
         this.salts = salts;
         this.workers = workers;
-        recovery = new ContainerRecovery(directory, claims, ids);
+        recovery = new ContainerRecovery(directory, claims, ids, options.cipher());
         recovery.recover();
         recovered = recovery.changes();
         this.claims = claims;
         packs = new Packs(directory, ids);
         compressor = new Compressor(options.compression());
+        decoder = new FrameDecoder(compressor, options.cipher());
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
-        sealed = new SealedContainers(directory, tables, this::entry, frameTableCacheBytes);
+        sealed = new SealedContainers(directory, tables, this::entry, frameTableCacheBytes, options.cipher());
         notifier = new SealNotifier(
                 listener, container -> sealed.located(container).table());
         open = new UnsealedContainers(directory, packs, sealed, notifier);
-        reads = new ContainerReader(compressor, open, sealed);
+        reads = new ContainerReader(decoder, open, sealed);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
@@ -252,7 +256,12 @@ public final class ContainerStore implements Closeable {
             }
             long id = ids.next();
             ContainerIdentity identity = new ContainerIdentity(id, salts.getAsLong(), ContainerFormat.FIRST_GENERATION);
-            OpenContainer made = new OpenContainer(identity, directory, encoder, packs.forContainer(id, pack), trial);
+            OpenContainer made = new OpenContainer(
+                    new ContainerWriting(options.cipher(), identity),
+                    directory,
+                    encoder,
+                    packs.forContainer(id, pack),
+                    trial);
             open.add(made);
             return made;
         }
@@ -442,12 +451,12 @@ public final class ContainerStore implements Closeable {
      */
     public Compaction compaction(int level) {
         PackSpace space = new PackSpace(directory, packs, claims, sealed);
-        return new Compaction(sealed, packs, compressor, workers, rewritten, space, this::hasRecovered, level);
+        return new Compaction(sealed, packs, decoder, compressor, workers, rewritten, space, this::hasRecovered, level);
     }
 
     /** Returns a reader of whole containers that verifies everything in them; see {@link Verification}. */
     public Verification verification() {
-        return new Verification(sealed, compressor, workers);
+        return new Verification(sealed, decoder, workers);
     }
 
     /**

@@ -9,8 +9,8 @@ import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.SealedContainers.Whole;
-import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
@@ -50,8 +50,9 @@ public final class DamagedContainer {
      *
      * @param isMadeAnew whether the directory was made anew from the frames
      */
-    static DamagedContainer of(Whole whole, BitSet slots, Compressor compressor, boolean isMadeAnew) {
-        FrameSalvage salvage = new FrameSalvage(compressor);
+    static DamagedContainer of(Whole whole, BitSet slots, FrameDecoder decoder, boolean isMadeAnew) {
+        FrameSalvage salvage = new FrameSalvage(decoder);
+        FrameContent content = new FrameContent(decoder.cipher());
         BitSet sound = new BitSet();
         Map<Integer, Map<Integer, byte[]>> damaged = new LinkedHashMap<>();
         FrameTable table = whole.table();
@@ -67,8 +68,7 @@ public final class DamagedContainer {
                 next = table.firstSlot(frame) + table.slotCount(frame);
                 FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
                 try {
-                    Frame decoded = FrameDecoder.decode(
-                            whole.bytes(), (int) table.fileOffset(frame), expected, compressor, true);
+                    Frame decoded = decoder.decode(whole.bytes(), (int) table.fileOffset(frame), expected, true);
                     sound.set(table.firstSlot(frame), next);
                     IntStream.range(table.firstSlot(frame), next)
                             .filter(decoded::isLost)
@@ -85,17 +85,26 @@ public final class DamagedContainer {
         Map<Integer, Integer> checksums = new HashMap<>();
         damaged.keySet().stream()
                 .filter(frame -> !table.isRemoved(frame))
-                .forEach(frame -> checksums.put(frame, checksum(whole, frame)));
+                .forEach(frame -> checksums.put(frame, checksum(whole, frame, content)));
         return new DamagedContainer(
                 whole.directory(), table, sound, damaged, checksums, whole.isComplete(), isMadeAnew);
     }
 
-    /** Returns a checksum of what a frame keeps when it is copied as it is: all but its header and its own checksum. */
-    static int checksum(Whole whole, int frame) {
-        int content = whole.table().fileLength(frame) - FrameFormat.HEADER_BYTES - FrameFormat.CRC_BYTES;
+    /**
+     * Returns a checksum of what a frame keeps when it is copied as it is: of list and payload, or of all but its
+     * header and its own checksum if these cannot be found in it.
+     */
+    static int checksum(Whole whole, int frame, FrameContent content) {
+        int offset = (int) whole.table().fileOffset(frame);
+        int length = whole.table().fileLength(frame);
+        FrameFormat.Header header = FrameFormat.readHeader(whole.bytes(), offset, offset + length);
         CRC32C crc = new CRC32C();
-        crc.update(
-                whole.bytes(), (int) whole.table().fileOffset(frame) + FrameFormat.HEADER_BYTES, Math.max(0, content));
+        if (header != null && header.frameBytes() == length && content.open(whole.bytes(), offset, header) == null) {
+            crc.update(content.bytes(), content.list(), header.contentBytes());
+        } else {
+            int count = length - FrameFormat.HEADER_BYTES - FrameFormat.CRC_BYTES;
+            crc.update(whole.bytes(), offset + FrameFormat.HEADER_BYTES, Math.max(0, count));
+        }
         return (int) crc.getValue();
     }
 

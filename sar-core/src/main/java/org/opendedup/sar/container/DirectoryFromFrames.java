@@ -8,9 +8,11 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
 import org.opendedup.sar.container.format.ChunkEntry;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 
@@ -18,20 +20,28 @@ import org.opendedup.sar.container.format.FrameTable;
  * Makes the directory of a sealed container anew whose header, directory or footer is damaged: each frame has a list of
  * its chunks. A frame table tells which frame has which number, because numbers must stay. If there is no copy of it,
  * the frames tell, while each one begins where the one before it ends.
+ *
+ * <p>In an encrypted volume a list counts only if its tag holds: who knows the content of a chunk can change its
+ * encrypted fingerprint into that of another known chunk, in the frame and in the old directory alike.
  */
 final class DirectoryFromFrames {
     private final long container;
     private final StoredContainer stored;
     private final byte[] bytes;
     private final int length;
+    private final ContainerCipher cipher;
+    private final FrameContent content;
     private final String place;
 
     /**
      * @param stored what the container table says about the container
      * @param bytes the whole container, also where it is damaged; the rest of the array is unused
+     * @param cipher that of the volume
      * @param place names the container in messages
      */
-    DirectoryFromFrames(long container, StoredContainer stored, byte[] bytes, String place) {
+    DirectoryFromFrames(long container, StoredContainer stored, byte[] bytes, ContainerCipher cipher, String place) {
+        this.cipher = cipher;
+        content = new FrameContent(cipher);
         this.container = container;
         this.stored = stored;
         this.bytes = bytes;
@@ -74,7 +84,7 @@ final class DirectoryFromFrames {
     private @Nullable FrameTable ownTable() {
         try {
             byte[] end = Arrays.copyOfRange(bytes, length - ContainerFormat.FOOTER_BYTES, length);
-            Footer footer = ContainerFormat.readFooter(end, container, length, place);
+            Footer footer = ContainerFormat.readFooter(end, container, length, cipher, place);
             int from = (int) footer.directoryOffset();
             byte[] encoded = Arrays.copyOfRange(bytes, from, from + footer.tableBytes());
             FrameTable table = FrameTable.decode(encoded, footer.identity().salt(), place);
@@ -107,7 +117,9 @@ final class DirectoryFromFrames {
 
     private boolean isOurs(FrameFormat.Header header) {
         ContainerIdentity identity = header.identity();
-        return identity.container() == container && identity.writing().equals(stored.writing());
+        return header.tagBytes() == cipher.tagBytes()
+                && identity.container() == container
+                && identity.writing().equals(stored.writing());
     }
 
     private void putList(FrameTable table, int frame, SealedContainer made) throws CorruptionException {
@@ -121,16 +133,17 @@ final class DirectoryFromFrames {
                 || header.rawBytes() != table.rawLength(frame)) {
             return;
         }
-        int from = at + FrameFormat.HEADER_BYTES;
-        int end = from + header.listBytes();
         // Damaged bytes of a list might be fingerprints of other content, whose copies would be taken for these chunks.
-        boolean isRight = FrameFormat.crcHolds(bytes, at, header) || isInOldDirectory(table, from, end);
-        if (isRight && isList(from, end, header)) {
-            made.readChunkList(frame, bytes, new ByteReader(bytes, from, end, place), place);
+        boolean isRight = content.open(bytes, at, header) == null
+                && (header.isEncrypted() || FrameFormat.crcHolds(bytes, at, header) || isInOldDirectory(table));
+        if (isRight && isList(header)) {
+            made.readChunkList(frame, content.bytes(), content.listReader(place), place);
         }
     }
 
-    private boolean isInOldDirectory(FrameTable table, int from, int end) {
+    private boolean isInOldDirectory(FrameTable table) {
+        int from = content.list();
+        int end = content.payload();
         int count = end - from;
         for (int at = (int) end(table); at + count <= length; at++) {
             if (Arrays.equals(bytes, from, end, bytes, at, at + count)) {
@@ -140,9 +153,9 @@ final class DirectoryFromFrames {
         return false;
     }
 
-    /** Returns whether bytes are a list of a frame's chunks. */
-    private boolean isList(int from, int end, FrameFormat.Header header) {
-        ByteReader list = new ByteReader(bytes, from, end, place);
+    /** Returns whether the bytes in the place of the list are a list of a frame's chunks. */
+    private boolean isList(FrameFormat.Header header) {
+        ByteReader list = content.listReader(place);
         try {
             long sum = 0;
             for (int chunk = 0; chunk < header.chunks(); chunk++) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.ContainerIdentity;
@@ -16,17 +17,20 @@ final class DirectoryReader {
     private final Input input;
     private final long container;
     private final String place;
+    private final ContainerCipher cipher;
     private final ReadStatistics statistics;
 
     /**
      * @param input the bytes of the container
      * @param place names the container in messages
+     * @param cipher that of the volume
      * @param statistics counts each read
      */
-    DirectoryReader(Input input, long container, String place, ReadStatistics statistics) {
+    DirectoryReader(Input input, long container, String place, ContainerCipher cipher, ReadStatistics statistics) {
         this.input = input;
         this.container = container;
         this.place = place;
+        this.cipher = cipher;
         this.statistics = statistics;
     }
 
@@ -43,7 +47,7 @@ final class DirectoryReader {
             throw new CorruptionException(place, bytes, "a sealed container", "one of " + bytes + " bytes");
         }
         byte[] footer = read(bytes - ContainerFormat.FOOTER_BYTES, ContainerFormat.FOOTER_BYTES);
-        return ContainerFormat.readFooter(footer, container, bytes, place);
+        return ContainerFormat.readFooter(footer, container, bytes, cipher, place);
     }
 
     FrameTable frameTable() throws IOException {
@@ -55,7 +59,8 @@ final class DirectoryReader {
     /** Reads the directory, and checks header and footer as well. */
     SealedContainer directory() throws IOException {
         Footer footer = footer();
-        ContainerIdentity header = ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, place);
+        ContainerIdentity header =
+                ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, cipher, place);
         if (!header.equals(footer.identity())) {
             throw new CorruptionException(place, 0, footer.identity().toString(), header.toString());
         }
@@ -69,7 +74,7 @@ final class DirectoryReader {
 
     private SealedContainer directory(Footer footer) throws IOException {
         byte[] bytes = read(footer.directoryOffset(), footer.directoryBytes());
-        SealedContainer sealed = SealedContainer.decode(container, bytes, footer, place);
+        SealedContainer sealed = SealedContainer.decode(container, bytes, footer, cipher, place);
         checkGeneration(sealed.frameTable(), footer);
         return sealed;
     }

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
-import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.RawFrame;
 
@@ -72,17 +72,17 @@ final class FrameEncoder {
      *
      * @param trial that of the frame's stream
      */
-    Bytes encode(RawFrame frame, ContainerIdentity identity, CompressionTrial trial) {
+    Bytes encode(RawFrame frame, ContainerWriting writing, CompressionTrial trial) {
         Bytes pooled = buffers.poll();
         Bytes out = pooled == null ? new Bytes(frameBytes + frameBytes / 8 + ROOM_BYTES) : pooled;
         if (trial.isDue(frame.bytes())) {
-            boolean shrank = FrameFormat.encode(frame, identity, compressor, out);
+            boolean shrank = FrameFormat.encode(frame, writing, compressor, out);
             // Where a trial takes no time, none is worth leaving out: each one left out may lose space.
             if (compressor.isTrialSlow()) {
                 trial.tried(frame.bytes(), shrank);
             }
         } else {
-            FrameFormat.encodeRaw(frame, identity, out);
+            FrameFormat.encodeRaw(frame, writing, out);
         }
         double before = storedRatio;
         storedRatio = before + RATIO_WEIGHT * ((double) out.length() / frame.bytes() - before);

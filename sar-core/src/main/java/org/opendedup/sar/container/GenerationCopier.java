@@ -10,8 +10,10 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameCopier;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
@@ -24,6 +26,7 @@ import org.opendedup.sar.container.format.RawFrame;
  */
 final class GenerationCopier {
     private final FrameCopier copier;
+    private final ContainerCipher cipher;
     private final Bytes frames = new Bytes(0);
     private final Bytes chunkLists = new Bytes(0);
     /** Memory for the present generation; the caller reads it. */
@@ -36,8 +39,9 @@ final class GenerationCopier {
     private @Nullable Copying copying;
 
     /** @param probe see {@link FrameCopier} */
-    GenerationCopier(Compressor compressor, @Nullable Compressor probe) {
-        copier = new FrameCopier(compressor, probe);
+    GenerationCopier(FrameDecoder decoder, @Nullable Compressor probe) {
+        copier = new FrameCopier(decoder, probe);
+        cipher = decoder.cipher();
     }
 
     /**
@@ -79,7 +83,7 @@ final class GenerationCopier {
         private final BitSet kept;
         private final BitSet removed;
         private final BitSet damaged;
-        private final ContainerIdentity identity;
+        private final ContainerWriting next;
         private final FrameTable.Builder newTable;
         private final Compressor recompressor;
         private final int level;
@@ -107,11 +111,13 @@ final class GenerationCopier {
             table = whole.table();
             removed = (BitSet) kept.clone();
             removed.flip(0, table.slots());
-            identity = new ContainerIdentity(
-                    whole.container(),
-                    table.writing().salt(),
-                    whole.stored().writing().generation() + 1);
-            newTable = new FrameTable.Builder(identity.writing());
+            next = new ContainerWriting(
+                    cipher,
+                    new ContainerIdentity(
+                            whole.container(),
+                            table.writing().salt(),
+                            whole.stored().writing().generation() + 1));
+            newTable = new FrameTable.Builder(next.identity().writing());
         }
 
         boolean copyFrame() throws DamagedFrame {
@@ -143,13 +149,13 @@ final class GenerationCopier {
                     (int) table.fileOffset(frame),
                     expected,
                     removed,
-                    identity,
+                    next,
                     recompressor,
                     level > whole.stored().recompressed());
             int length = copied == null ? 0 : copied.length();
             if (copied != null) {
                 frames.putBytes(copied.array(), 0, length);
-                chunkLists.putBytes(copied.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(copied.array()));
+                copier.putList(chunkLists);
             }
             newTable.add(table.firstSlot(frame), table.slotCount(frame), offset, length, copier.rawBytes());
             rawBytes += copier.listedBytes();
@@ -165,7 +171,7 @@ final class GenerationCopier {
                 throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), why);
             }
             int offset = ContainerFormat.HEADER_BYTES + frames.length();
-            Bytes copied = copier.copyDamaged(whole.bytes(), (int) table.fileOffset(frame), expected, identity);
+            Bytes copied = copier.copyDamaged(whole.bytes(), (int) table.fileOffset(frame), expected, next);
             frames.putBytes(copied.array(), 0, copied.length());
             whole.directory().putChunkList(frame, chunkLists);
             newTable.add(
@@ -203,10 +209,10 @@ final class GenerationCopier {
             int offset = ContainerFormat.HEADER_BYTES + frames.length();
             int length = 0;
             if (replaced.listedBytes() > 0) {
-                FrameFormat.encode(replaced, identity, recompressor, encoded);
+                FrameFormat.encode(replaced, next, recompressor, encoded);
                 length = encoded.length();
                 frames.putBytes(encoded.array(), 0, length);
-                chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
+                replaced.putList(chunkLists);
             }
             newTable.add(first, table.slotCount(frame), offset, length, replaced.bytes());
             rawBytes += replaced.listedBytes();
@@ -248,7 +254,7 @@ final class GenerationCopier {
         NextGeneration end() {
             int before = whole.stored().recompressed();
             return new NextGeneration(
-                    identity,
+                    next,
                     whole.stored(),
                     newTable.build(),
                     frames,

@@ -2,7 +2,7 @@ package org.opendedup.sar.container;
 
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Bytes;
-import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameTable;
 
 /**
@@ -15,7 +15,7 @@ import org.opendedup.sar.container.format.FrameTable;
  * @param hasLost whether a chunk is lost
  */
 record NextGeneration(
-        ContainerIdentity identity,
+        ContainerWriting writing,
         StoredContainer from,
         FrameTable table,
         Bytes frames,

@@ -12,6 +12,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -47,6 +48,7 @@ final class OpenContainer implements Pack.Member {
      */
     private static final int MAX_FLUSHED_HERE_BYTES = 16 << 10;
 
+    private final ContainerWriting writing;
     private final ContainerIdentity identity;
     private final Directory directory;
     private final FrameEncoder encoder;
@@ -72,13 +74,14 @@ final class OpenContainer implements Pack.Member {
      * @param trial shared with the containers before and after it that have the same streams
      */
     OpenContainer(
-            ContainerIdentity identity, Directory directory, FrameEncoder encoder, Pack pack, CompressionTrial trial) {
-        this.identity = identity;
+            ContainerWriting writing, Directory directory, FrameEncoder encoder, Pack pack, CompressionTrial trial) {
+        this.writing = writing;
+        identity = writing.identity();
         this.directory = directory;
         this.encoder = encoder;
         this.trial = trial;
         this.pack = pack;
-        this.frames = new OpenFrames(identity, encoder, this::submit);
+        this.frames = new OpenFrames(writing, encoder, this::submit);
         pack.add(this);
     }
 
@@ -150,7 +153,7 @@ final class OpenContainer implements Pack.Member {
     @SuppressWarnings("CatchingUnchecked") // a worker's failure must reach the threads that wait for the frame
     private void encode(PendingFrame pending) {
         try {
-            frames.compressed(pending, encoder.encode(pending.raw, identity, trial));
+            frames.compressed(pending, encoder.encode(pending.raw, writing, trial));
         } catch (RuntimeException | Error e) {
             encodeFailed(pending, e);
             throw e;
@@ -220,7 +223,7 @@ final class OpenContainer implements Pack.Member {
         if (begun == null) {
             long end = pack.position();
             long start = PackFormat.align(end);
-            pack.append(ContainerFormat.begin(identity, (int) (start - end)).buffer());
+            pack.append(ContainerFormat.begin(writing, (int) (start - end)).buffer());
             begun = new PackPlace(pack.number(), start);
             place = begun;
         }
@@ -285,7 +288,7 @@ final class OpenContainer implements Pack.Member {
             return;
         }
         Map<Integer, byte[]> read =
-                Rewriting.keep(directory, identity, written, frames.table(), forced.frames(), encoder.budget());
+                Rewriting.keep(directory, writing, written, frames.table(), forced.frames(), encoder.budget());
         if (!frames.keep(read)) {
             read.values().forEach(bytes -> encoder.budget().release(bytes.length));
         }

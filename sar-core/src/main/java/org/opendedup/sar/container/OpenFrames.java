@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.Bytes;
-import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
@@ -27,7 +27,7 @@ import org.opendedup.sar.io.Directory;
  * the pack's lock change what only the thread that writes the file may change.
  */
 final class OpenFrames {
-    private final ContainerIdentity identity;
+    private final ContainerWriting writing;
     private final FrameEncoder encoder;
     private final Consumer<PendingFrame> compression;
 
@@ -47,11 +47,11 @@ final class OpenFrames {
      * @param compression gets each frame that was cut, in the thread that cut it, without the lock: has the frame
      *     compressed, and calls {@link #compressed}
      */
-    OpenFrames(ContainerIdentity identity, FrameEncoder encoder, Consumer<PendingFrame> compression) {
-        this.identity = identity;
+    OpenFrames(ContainerWriting writing, FrameEncoder encoder, Consumer<PendingFrame> compression) {
+        this.writing = writing;
         this.encoder = encoder;
         this.compression = compression;
-        written = new WrittenFrames(identity);
+        written = new WrittenFrames(writing);
         queue = new FrameQueue(encoder);
         state = new WriteState(toString(), encoder.budget());
     }
@@ -265,7 +265,7 @@ final class OpenFrames {
         lock.lock();
         try {
             if (state.isSuspended()) {
-                return new Rewriting(directory, identity, place, written.table(), state.kept());
+                return new Rewriting(directory, writing, place, written.table(), state.kept());
             }
             throwIfDropped();
             return null;
@@ -469,7 +469,7 @@ final class OpenFrames {
             if (place == queue.size()) {
                 ended = cut();
             }
-            return queue.copy(place, identity.container());
+            return queue.copy(place, container());
         } finally {
             lock.unlock();
             compress(ended);
@@ -490,8 +490,12 @@ final class OpenFrames {
         return locked(() -> written.fileBytes());
     }
 
+    private long container() {
+        return writing.identity().container();
+    }
+
     @Override
     public String toString() {
-        return "container " + identity.container();
+        return "container " + container();
     }
 }

@@ -14,8 +14,10 @@ import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
 import org.opendedup.sar.container.format.ChunkEntry;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -44,9 +46,11 @@ public final class PackReader implements Closeable {
     private final long pack;
     private final String name;
     private final long length;
+    private final ContainerCipher cipher;
     private final ReadStatistics statistics = new ReadStatistics();
 
-    private PackReader(WatchedInput input, long pack) throws IOException {
+    private PackReader(WatchedInput input, long pack, ContainerCipher cipher) throws IOException {
+        this.cipher = cipher;
         this.input = input;
         this.pack = pack;
         name = PackFormat.fileName(pack);
@@ -63,10 +67,10 @@ public final class PackReader implements Closeable {
     }
 
     /** @throws java.nio.file.NoSuchFileException if there is no such pack */
-    public static PackReader open(Directory directory, long pack) throws IOException {
+    static PackReader open(Directory directory, long pack, ContainerCipher cipher) throws IOException {
         WatchedInput input = new WatchedInput(directory.open(PackFormat.fileName(pack)));
         try {
-            return new PackReader(input, pack);
+            return new PackReader(input, pack, cipher);
         } catch (IOException e) {
             input.close();
             throw e;
@@ -113,7 +117,7 @@ public final class PackReader implements Closeable {
     }
 
     private DirectoryReader reader(long container, long offset, long bytes) {
-        return new DirectoryReader(new SlicedInput(input, offset, bytes), container, place(offset), statistics);
+        return new DirectoryReader(new SlicedInput(input, offset, bytes), container, place(offset), cipher, statistics);
     }
 
     private String place(long offset) {
@@ -125,7 +129,7 @@ public final class PackReader implements Closeable {
         long offset = found.stored().offset();
         byte[] header = new byte[ContainerFormat.HEADER_BYTES];
         input.readFully(offset, ByteBuffer.wrap(header));
-        ContainerIdentity identity = ContainerFormat.readHeader(header, found.container(), place(offset));
+        ContainerIdentity identity = ContainerFormat.readHeader(header, found.container(), cipher, place(offset));
         if (!identity.writing().equals(found.stored().writing())) {
             throw new CorruptionException(
                     place(offset),
@@ -147,11 +151,13 @@ public final class PackReader implements Closeable {
         input.readFully(offset, ByteBuffer.wrap(begin));
         ContainerIdentity identity = null;
         try {
-            identity = ContainerFormat.readHeader(begin, place(offset));
+            identity = ContainerFormat.readHeader(begin, cipher, place(offset));
         } catch (CorruptionException e) {
             FrameFormat.Header frame =
                     FrameFormat.readHeader(begin, ContainerFormat.HEADER_BYTES, FrameFormat.MAX_FRAME_BYTES);
-            if (frame != null && isWhole(frame, offset + ContainerFormat.HEADER_BYTES)) {
+            if (frame != null
+                    && frame.tagBytes() == cipher.tagBytes()
+                    && isWhole(frame, offset + ContainerFormat.HEADER_BYTES)) {
                 identity = frame.identity();
             }
         }
@@ -287,6 +293,7 @@ public final class PackReader implements Closeable {
         private final FrameTable.Builder table;
         private final BitSet whole = new BitSet();
         private final BitSet lost = new BitSet();
+        private final FrameContent content = new FrameContent(cipher);
         private int[] lengths = new int[256];
         private int[] prefixes = new int[256];
         private long end;
@@ -340,7 +347,8 @@ public final class PackReader implements Closeable {
                     && frame.identity().equals(identity)
                     && frame.firstSlot() >= table.slots()
                     && file.has(at, frame.frameBytes())
-                    && FrameFormat.crcHolds(file.bytes(), file.place(at), frame);
+                    && FrameFormat.crcHolds(file.bytes(), file.place(at), frame)
+                    && content.open(file.bytes(), file.place(at), frame) == null;
             return isNext ? frame : null;
         }
 
@@ -351,13 +359,12 @@ public final class PackReader implements Closeable {
                 lengths = Arrays.copyOf(lengths, room);
                 prefixes = Arrays.copyOf(prefixes, room);
             }
-            int list = file.place(at) + FrameFormat.HEADER_BYTES;
-            ByteReader in = new ByteReader(file.bytes(), list, list + frame.listBytes(), place(offset));
+            ByteReader in = content.listReader(place(offset));
             for (int slot = frame.firstSlot(); slot < table.slots(); slot++) {
                 int entry = in.readVarint();
                 lengths[slot] = ChunkEntry.storedBytes(entry);
                 if (ChunkEntry.hasFingerprint(entry)) {
-                    prefixes[slot] = Fingerprints.fingerprintPrefix(file.bytes(), in.position());
+                    prefixes[slot] = Fingerprints.fingerprintPrefix(content.bytes(), in.position());
                     in.skip(Fingerprints.BYTES);
                     whole.set(slot, lengths[slot] > 0);
                     lost.set(slot, ChunkEntry.isLost(entry));

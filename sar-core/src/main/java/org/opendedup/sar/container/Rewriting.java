@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
@@ -27,6 +28,7 @@ final class Rewriting {
     private static final Logger log = LoggerFactory.getLogger(Rewriting.class);
 
     private final Directory directory;
+    private final ContainerWriting writing;
     private final ContainerIdentity identity;
     private final @Nullable PackPlace place;
     private final FrameTable table;
@@ -41,12 +43,13 @@ final class Rewriting {
      */
     Rewriting(
             Directory directory,
-            ContainerIdentity identity,
+            ContainerWriting writing,
             @Nullable PackPlace place,
             FrameTable table,
             Map<Integer, byte[]> kept) {
         this.directory = directory;
-        this.identity = identity;
+        this.writing = writing;
+        identity = writing.identity();
         this.place = place;
         this.table = table;
         this.kept = kept;
@@ -62,13 +65,13 @@ final class Rewriting {
      */
     static Map<Integer, byte[]> keep(
             Directory directory,
-            ContainerIdentity identity,
+            ContainerWriting writing,
             PackPlace place,
             FrameTable table,
             int from,
             InFlightBudget budget) {
         Map<Integer, byte[]> kept = new HashMap<>();
-        Rewriting reading = new Rewriting(directory, identity, place, table, Map.of());
+        Rewriting reading = new Rewriting(directory, writing, place, table, Map.of());
         try (Input input = directory.open(PackFormat.fileName(place.pack()))) {
             for (int frame = from; frame < table.frames() && budget.tryAdd(table.fileLength(frame)); frame++) {
                 try {
@@ -79,7 +82,8 @@ final class Rewriting {
                 }
             }
         } catch (IOException e) {
-            log.warn("container {}: of frames whose force failed, not all can be kept", identity.container(), e);
+            log.warn(
+                    "container {}: of frames whose force failed, not all can be kept", reading.identity.container(), e);
         }
         return kept;
     }
@@ -114,7 +118,7 @@ final class Rewriting {
 
     private PackPlace copy(PackPlace from, Pack fresh) throws IOException {
         try (Input input = directory.open(PackFormat.fileName(from.pack()))) {
-            long start = fresh.append(ContainerFormat.begin(identity, 0).buffer());
+            long start = fresh.append(ContainerFormat.begin(writing, 0).buffer());
             for (int frame = 0; frame < table.frames(); frame++) {
                 byte[] inMemory = kept.get(frame);
                 byte[] bytes = inMemory == null ? read(input, from, frame) : inMemory;

@@ -34,6 +34,12 @@ final class SalvagedFile {
         length = Math.min(input.length(), maxBytes);
     }
 
+    /** Returns the name of the file. */
+    @Override
+    public String toString() {
+        return name;
+    }
+
     /** Returns the number of bytes that are examined. */
     long length() {
         return length;

@@ -8,6 +8,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ChunkEntry;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.FrameTable;
@@ -117,16 +118,20 @@ public final class SealedContainer {
         return table.encodeWithSalt();
     }
 
-    /** Reads the encoded directory that a footer points to. */
-    static SealedContainer decode(long container, byte[] directory, Footer footer, String place)
+    /** Reads the encoded directory that a footer points to, and changes its bytes. */
+    static SealedContainer decode(long container, byte[] directory, Footer footer, ContainerCipher cipher, String place)
             throws CorruptionException, UnsupportedFormatException {
         int end = directory.length - Integer.BYTES;
         long offset = footer.directoryOffset();
         ContainerFormat.checkCrc(directory, 0, end, place, offset);
+        String problem = ContainerFormat.openLists(directory, footer, cipher);
+        if (problem != null) {
+            throw new CorruptionException(place, offset, "a directory that this volume wrote", problem);
+        }
         byte[] encodedTable = Arrays.copyOf(directory, footer.tableBytes());
         FrameTable table = FrameTable.decode(encodedTable, footer.identity().salt(), place);
         SealedContainer sealed = new SealedContainer(container, table);
-        ByteReader lists = new ByteReader(directory, footer.tableBytes(), end, place);
+        ByteReader lists = new ByteReader(directory, footer.tableBytes(), end - cipher.tagBytes(), place);
         for (int frame = 0; frame < table.frames(); frame++) {
             if (!table.isRemoved(frame)) {
                 sealed.readChunkList(frame, directory, lists, place);

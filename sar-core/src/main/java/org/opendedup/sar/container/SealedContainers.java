@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -41,9 +42,16 @@ final class SealedContainers implements Closeable {
     private final Entries entries;
     private final FrameTableCache tableCache;
     private final InputCache inputs;
+    private final ContainerCipher cipher;
     private final ReadStatistics statistics = new ReadStatistics();
 
-    SealedContainers(Directory directory, FrameTableSource tables, Entries entries, long tableCacheBytes) {
+    SealedContainers(
+            Directory directory,
+            FrameTableSource tables,
+            Entries entries,
+            long tableCacheBytes,
+            ContainerCipher cipher) {
+        this.cipher = cipher;
         this.directory = directory;
         this.tables = tables;
         this.entries = entries;
@@ -205,7 +213,7 @@ final class SealedContainers implements Closeable {
         String place = placeOf(container, stored);
         try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
             SlicedInput bytes = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
-            return reading.run(new DirectoryReader(bytes, container, place, statistics));
+            return reading.run(new DirectoryReader(bytes, container, place, cipher, statistics));
         } catch (NoSuchFileException e) {
             CorruptionException missing = new CorruptionException(place, -1, "a file", "none");
             missing.initCause(e);
@@ -283,7 +291,7 @@ final class SealedContainers implements Closeable {
                 ? keptTable(container, stored.writing())
                 : cached.table();
         SealedContainer made =
-                new DirectoryFromFrames(container, stored, bytes, placeOf(container, stored)).make(table);
+                new DirectoryFromFrames(container, stored, bytes, cipher, placeOf(container, stored)).make(table);
         known.addTo(made);
         return new Whole(container, stored, made, bytes, isComplete);
     }
@@ -338,10 +346,10 @@ final class SealedContainers implements Closeable {
             return checked(container, place, bytes, false);
         } catch (CorruptionException noDirectory) {
             FrameTable table = place.state() == StoredContainer.State.OPEN
-                    ? UnsealedFrames.table(container, place, bytes, placeOf(container, place))
+                    ? UnsealedFrames.table(container, place, bytes, cipher, placeOf(container, place))
                     : null;
             SealedContainer made =
-                    new DirectoryFromFrames(container, place, bytes, placeOf(container, place)).make(table);
+                    new DirectoryFromFrames(container, place, bytes, cipher, placeOf(container, place)).make(table);
             return new Whole(container, place, made, bytes, false);
         }
     }
@@ -349,7 +357,8 @@ final class SealedContainers implements Closeable {
     private Whole checked(long container, StoredContainer stored, byte[] bytes, boolean isComplete) throws IOException {
         ArrayInput input = new ArrayInput(bytes, stored.bytes());
         String place = placeOf(container, stored);
-        SealedContainer directory = new DirectoryReader(input, container, place, new ReadStatistics()).directory();
+        SealedContainer directory =
+                new DirectoryReader(input, container, place, cipher, new ReadStatistics()).directory();
         checked(container, stored, directory.frameTable());
         return new Whole(container, stored, directory, bytes, isComplete);
     }

@@ -13,7 +13,6 @@ import java.util.concurrent.Future;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.SealedContainers.Whole;
-import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 
@@ -27,14 +26,14 @@ public final class Verification {
     private static final int LOADED = 3;
 
     private final SealedContainers containers;
-    private final Compressor compressor;
+    private final FrameDecoder decoder;
     private final ExecutorService workers;
     private final Deque<byte[]> free = new ArrayDeque<>();
     private final Deque<Loaded> underWay = new ArrayDeque<>();
 
-    Verification(SealedContainers containers, Compressor compressor, ExecutorService workers) {
+    Verification(SealedContainers containers, FrameDecoder decoder, ExecutorService workers) {
         this.containers = containers;
-        this.compressor = compressor;
+        this.decoder = decoder;
         this.workers = workers;
         for (int i = 0; i < LOADED; i++) {
             free.add(new byte[0]);
@@ -112,7 +111,7 @@ public final class Verification {
             if (!table.isRemoved(frame)) {
                 FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
                 try {
-                    FrameDecoder.decode(whole.bytes(), (int) table.fileOffset(frame), expected, compressor, true);
+                    decoder.decode(whole.bytes(), (int) table.fileOffset(frame), expected, true);
                 } catch (CorruptionException e) {
                     damaged.put(frame, e);
                 }

@@ -2,8 +2,7 @@ package org.opendedup.sar.container;
 
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerIdentity;
-import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.RawFrame;
 
@@ -14,21 +13,21 @@ import org.opendedup.sar.container.format.RawFrame;
  * <p>Has no lock of its own: {@link OpenFrames} calls each method with its lock held.
  */
 final class WrittenFrames {
-    private final ContainerIdentity identity;
+    private final ContainerWriting writing;
     private final FrameTable.Builder table;
     private final Bytes chunkLists = new Bytes(1024);
     private long fileBytes = ContainerFormat.HEADER_BYTES;
 
-    WrittenFrames(ContainerIdentity identity) {
-        this.identity = identity;
-        table = new FrameTable.Builder(identity.writing());
+    WrittenFrames(ContainerWriting writing) {
+        this.writing = writing;
+        table = new FrameTable.Builder(writing.identity().writing());
     }
 
     /** Adds a frame that was written at {@code offset} of the container, in bytes. */
     void add(RawFrame raw, Bytes encoded, long offset) {
         int length = encoded.length();
         table.add(raw.firstSlot(), raw.count(), Math.toIntExact(offset), length, raw.bytes());
-        chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
+        raw.putList(chunkLists);
         fileBytes = offset + length;
     }
 
@@ -68,6 +67,6 @@ final class WrittenFrames {
 
     /** Returns the directory and footer that follow the frames in a container that has {@code position} bytes. */
     Bytes tail(byte[] tableBytes, long position) {
-        return ContainerFormat.tail(identity, tableBytes, chunkLists, position);
+        return ContainerFormat.tail(writing, tableBytes, chunkLists, position);
     }
 }

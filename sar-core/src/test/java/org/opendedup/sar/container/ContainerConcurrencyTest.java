@@ -38,6 +38,7 @@ import org.opendedup.sar.io.CrashDirectory;
  * read at any time, and after any crash. No thread waits for ever.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@TestCiphers.PlainAndEncrypted
 final class ContainerConcurrencyTest extends StoreTest {
     private static final int RUNS = TestSeed.rounds(10);
     private static final int STREAMS = 4;

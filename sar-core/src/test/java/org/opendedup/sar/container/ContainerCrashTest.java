@@ -18,6 +18,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
 /** After a power cut at any point, everything forced is readable, and no read returns wrong bytes. */
+@TestCiphers.PlainAndEncrypted
 final class ContainerCrashTest extends StoreTest {
     private static final int RUNS = 12;
     private static final int CRASHES_PER_RUN = 12;

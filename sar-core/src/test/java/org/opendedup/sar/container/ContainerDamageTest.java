@@ -23,6 +23,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 
 /** A damaged container file never returns wrong bytes: only right ones, or a {@link CorruptionException}. */
+@TestCiphers.PlainAndEncrypted
 final class ContainerDamageTest extends StoreTest {
     private byte[] sound = new byte[0];
 

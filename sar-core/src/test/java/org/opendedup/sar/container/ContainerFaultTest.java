@@ -19,6 +19,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 
 /** When the disk fails, the caller gets the error, and nothing acknowledged is lost. */
+@TestCiphers.PlainAndEncrypted
 final class ContainerFaultTest extends StoreTest {
     private static final int RUNS = 40;
 

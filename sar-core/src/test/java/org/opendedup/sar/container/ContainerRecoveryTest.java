@@ -35,6 +35,7 @@ import org.opendedup.sar.io.HookedDirectory;
  * What opening does with containers that were not sealed: it copies what can be read to a new pack, and changes no pack
  * that it finds.
  */
+@TestCiphers.PlainAndEncrypted
 final class ContainerRecoveryTest extends StoreTest {
     private void forget(BitSet slots) {
         chunks.byId.keySet().removeIf(id -> slots.get(ChunkId.slot(id)));

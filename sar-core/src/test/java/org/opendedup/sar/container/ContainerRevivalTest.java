@@ -24,6 +24,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.io.HookedDirectory;
 
 /** Containers whose pack failed are written to other packs, and nothing of them is lost. */
+@TestCiphers.PlainAndEncrypted
 final class ContainerRevivalTest extends StoreTest {
     private static final Compaction.Results NO_RESULTS = new Compaction.Results() {
         @Override

@@ -24,6 +24,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
@@ -34,6 +35,7 @@ import org.opendedup.sar.io.HookedDirectory.Call;
  * nothing is lost.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@TestCiphers.PlainAndEncrypted
 final class ContainerShortageTest extends StoreTest {
     private static final int RUNS = 300;
     private static final int CONTAINER_BYTES = 40_000;
@@ -47,7 +49,12 @@ final class ContainerShortageTest extends StoreTest {
 
     ContainerShortageTest() {
         fixture.options = new ContainerOptions(
-                new Compression(Compression.Codec.ZSTD, 1, 4096), CONTAINER_BYTES, 200, 3, MAX_IN_FLIGHT);
+                new Compression(Compression.Codec.ZSTD, 1, 4096),
+                CONTAINER_BYTES,
+                200,
+                3,
+                MAX_IN_FLIGHT,
+                ContainerCipher.NONE);
         fixture.shareTable(disk, hooked);
     }
 

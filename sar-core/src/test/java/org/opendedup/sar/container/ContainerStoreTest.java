@@ -36,6 +36,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 
+@TestCiphers.PlainAndEncrypted
 final class ContainerStoreTest extends StoreTest {
     @TempDir
     Path folder;

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.Frame;
 
 /** A chunk stored under a wrong fingerprint is detected only by callers that verify fingerprints. */
@@ -19,7 +20,12 @@ class FingerprintVerificationTest extends StoreTest {
     @Test
     void aWrongFingerprintIsFoundByWhoAsksForIt() throws IOException {
         fixture.options = new ContainerOptions(
-                new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 64 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
+                new Compression(Compression.Codec.NONE, 0, FRAME_BYTES),
+                64 * FRAME_BYTES,
+                64,
+                2,
+                16L * FRAME_BYTES,
+                ContainerCipher.NONE);
         try (ContainerStore store = fixture.open(disk)) {
             byte[] chunk = new byte[FRAME_BYTES];
             long id = 0;

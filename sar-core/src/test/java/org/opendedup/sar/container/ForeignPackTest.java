@@ -28,6 +28,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 
 /** Packs and entries of the table that are not what the volume wrote: nothing of them is taken for its own. */
+@TestCiphers.PlainAndEncrypted
 final class ForeignPackTest extends StoreTest {
     /** The pack was restored from a backup, or belongs to another history of the volume. */
     @Test
@@ -129,7 +130,7 @@ final class ForeignPackTest extends StoreTest {
         ContainerFormat.putFooter(
                 new ContainerFormat.Footer(new ContainerIdentity(2, 7, 1), (int) (length - 100_000), 32, (int)
                         (length - 32 - ContainerFormat.FOOTER_BYTES)),
-                false,
+                2,
                 footer);
         Path pack = folder.resolve(PackFormat.fileName(2));
         Files.createDirectories(pack.getParent());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,15 +18,19 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameContent;
 import org.opendedup.sar.container.format.FrameCopier;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
@@ -33,6 +38,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.RawFrame;
 
 /** Frames of the next generations of a container: what stays is whole, and what is removed is not readable. */
+@TestCiphers.PlainAndEncrypted
 class FrameCopierTest {
     private static final ContainerIdentity FIRST =
             new ContainerIdentity(12, 0x0123456789abcdefL, ContainerFormat.FIRST_GENERATION);
@@ -41,15 +47,26 @@ class FrameCopierTest {
     /** Chunks of the container by slot, also the removed ones. */
     private final TreeMap<Integer, byte[]> chunks = new TreeMap<>();
 
+    @Parameter
+    ContainerCipher cipher;
+
     @AfterEach
     void freeCompressors() {
         compressors.forEach(Compressor::close);
+    }
+
+    private ContainerWriting generation(int generation) {
+        return new ContainerWriting(cipher, new ContainerIdentity(12, FIRST.salt(), generation));
     }
 
     private Compressor compressor(Compression.Codec codec) {
         Compressor compressor = new Compressor(new Compression(codec, 1, 4096));
         compressors.add(compressor);
         return compressor;
+    }
+
+    private FrameDecoder decoder(Compressor decompressor) {
+        return new FrameDecoder(decompressor, cipher);
     }
 
     private Compressor anyCompressor(Random random) {
@@ -59,7 +76,8 @@ class FrameCopierTest {
 
     /** Returns a container of {@code frames} frames, some of them behind missing slots and bytes. */
     private ContainerBytes write(Random random, int frames, Compressor compressor, boolean gaps) throws IOException {
-        Bytes out = ContainerFormat.begin(FIRST, 0);
+        ContainerWriting writing = generation(1);
+        Bytes out = ContainerFormat.begin(writing, 0);
         FrameTable.Builder table = new FrameTable.Builder(FIRST.writing());
         Bytes chunkLists = new Bytes(1024);
         RawFrame raw = new RawFrame(64);
@@ -77,12 +95,12 @@ class FrameCopierTest {
                 raw.add(chunk, 0, chunk.length, TestChunks.fingerprint(chunk), 0);
                 chunks.put(slot++, chunk);
             }
-            FrameFormat.encode(raw, FIRST, compressor, encoded);
+            FrameFormat.encode(raw, writing, compressor, encoded);
             table.add(raw.firstSlot(), raw.count(), out.length(), encoded.length(), raw.bytes());
-            chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
+            raw.putList(chunkLists);
             out.putBytes(encoded.array(), 0, encoded.length());
         }
-        return ContainerBytes.sealed(FIRST, out, table, chunkLists);
+        return ContainerBytes.sealed(writing, out, table, chunkLists, cipher);
     }
 
     /** Chooses chunks, often all those of a frame. */
@@ -121,14 +139,14 @@ class FrameCopierTest {
             assertEquals(!stays, table.isRemoved(frame), "frame " + frame);
             Frame decoded = null;
             if (stays) {
-                decoded = FrameDecoder.decode(
-                        container.bytes(), (int) table.fileOffset(frame), container.expected(frame), compressor, true);
+                decoded = decoder(compressor)
+                        .decode(container.bytes(), (int) table.fileOffset(frame), container.expected(frame), true);
             } else {
                 int at = (int) table.fileOffset(frame);
                 FrameDecoder.Expected expected = container.expected(frame);
                 assertThrows(
                         CorruptionException.class,
-                        () -> FrameDecoder.decode(container.bytes(), at, expected, compressor, false));
+                        () -> decoder(compressor).decode(container.bytes(), at, expected, false));
             }
             for (int slot = first; slot < end; slot++) {
                 assertEquals(stays ? frame : -1, table.frameOf(slot));
@@ -182,10 +200,18 @@ class FrameCopierTest {
         ContainerBytes second = first.without(new BitSet(), compressor(Compression.Codec.NONE), null);
         for (int frame = 0; frame < 5; frame++) {
             assertEquals(first.table().fileLength(frame), second.table().fileLength(frame));
-            int from = (int) first.table().fileOffset(frame) + FrameFormat.HEADER_BYTES;
-            int to = (int) first.table().fileOffset(frame) + first.table().fileLength(frame) - FrameFormat.CRC_BYTES;
-            assertTrue(Arrays.equals(first.bytes(), from, to, second.bytes(), from, to), "frame " + frame);
+            assertArrayEquals(content(first, frame), content(second, frame), "frame " + frame);
         }
+    }
+
+    /** Returns chunk list and payload of a frame. */
+    private byte[] content(ContainerBytes container, int frame) {
+        int at = (int) container.table().fileOffset(frame);
+        FrameFormat.Header header = FrameFormat.readHeader(container.bytes(), at, container.bytes().length);
+        assertNotNull(header);
+        FrameContent content = new FrameContent(cipher);
+        assertNull(content.open(container.bytes(), at, header));
+        return Arrays.copyOfRange(content.bytes(), content.list(), content.list() + header.contentBytes());
     }
 
     @Test
@@ -194,11 +220,11 @@ class FrameCopierTest {
         Compressor none = compressor(Compression.Codec.NONE);
         Compressor zstd = compressor(Compression.Codec.ZSTD);
         ContainerBytes raw = write(random, 12, none, false);
-        ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
+        ContainerWriting next = generation(2);
         // A probe that finds nothing to shrink, one that finds all of it, and none.
-        FrameCopier refusing = new FrameCopier(none, none);
-        FrameCopier probing = new FrameCopier(none, zstd);
-        FrameCopier trying = new FrameCopier(none, null);
+        FrameCopier refusing = new FrameCopier(decoder(none), none);
+        FrameCopier probing = new FrameCopier(decoder(none), zstd);
+        FrameCopier trying = new FrameCopier(decoder(none), null);
         boolean shrank = false;
         for (int frame = 0; frame < 12; frame++) {
             int offset = (int) raw.table().fileOffset(frame);
@@ -253,8 +279,8 @@ class FrameCopierTest {
         // The first chunk is to be removed: it is checked too.
         removed.set(table.firstSlot(1));
         boolean some = table.slotCount(1) > 1;
-        ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
-        FrameCopier copier = new FrameCopier(compressor, null);
+        ContainerWriting next = generation(2);
+        FrameCopier copier = new FrameCopier(decoder(compressor), null);
         int offset = (int) table.fileOffset(1);
         int bytes = table.fileLength(1);
         BitSet without = some ? removed : new BitSet();
@@ -282,20 +308,20 @@ class FrameCopierTest {
         raw.add(chunk, 0, 3, TestChunks.fingerprint(chunk), 0);
         raw.add(chunk, 0, 3, new byte[Fingerprints.BYTES], 0);
         Bytes encoded = new Bytes(64);
-        FrameFormat.encode(raw, FIRST, compressor, encoded);
+        FrameFormat.encode(raw, generation(1), compressor, encoded);
         FrameTable.Builder table = new FrameTable.Builder(FIRST.writing());
         table.add(0, 2, ContainerFormat.HEADER_BYTES, encoded.length(), 6);
-        FrameDecoder.Expected expected = new ContainerBytes(FIRST, new byte[0], table.build()).expected(0);
+        FrameDecoder.Expected expected = new ContainerBytes(FIRST, new byte[0], table.build(), cipher).expected(0);
         BitSet wrong = new BitSet();
         wrong.set(1);
-        FrameCopier copier = new FrameCopier(compressor, null);
-        ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
+        FrameCopier copier = new FrameCopier(decoder(compressor), null);
+        ContainerWriting next = generation(2);
         assertThrows(
                 CorruptionException.class,
                 () -> copier.copy(encoded.array(), 0, expected, wrong, next, compressor, false));
         // Only the fingerprint is wrong: a reader that does not verify takes the frame.
-        assertTrue(FrameDecoder.decode(encoded.array(), 0, expected, compressor, false)
-                .holds(1));
+        assertTrue(
+                decoder(compressor).decode(encoded.array(), 0, expected, false).holds(1));
     }
 
     @Test

@@ -15,6 +15,7 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 
@@ -40,7 +41,8 @@ class PackSpaceTest {
 
     private long sweep() throws IOException {
         ContainerClaims claims = counted();
-        SealedContainers containers = new SealedContainers(disk, container -> null, table::stored, 1 << 20);
+        SealedContainers containers =
+                new SealedContainers(disk, container -> null, table::stored, 1 << 20, ContainerCipher.NONE);
         try (Packs packs = new Packs(disk, () -> 1L << 40)) {
             return new PackSpace(disk, packs, claims, containers).sweep();
         } finally {

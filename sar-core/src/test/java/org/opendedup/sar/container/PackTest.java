@@ -24,8 +24,10 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.ContainerWriting;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
@@ -67,7 +69,12 @@ final class PackTest {
     }
 
     private OpenContainer container(long id) {
-        return new OpenContainer(new ContainerIdentity(id, 7, 1), hooked, encoder, pack, new CompressionTrial());
+        return new OpenContainer(
+                new ContainerWriting(ContainerCipher.NONE, new ContainerIdentity(id, 7, 1)),
+                hooked,
+                encoder,
+                pack,
+                new CompressionTrial());
     }
 
     /** Appends chunks that are a frame each; their frames are compressed by the next {@link #compressAll}. */
@@ -124,11 +131,15 @@ final class PackTest {
         assertEquals((long) frames * FRAME_BYTES, entry.rawBytes());
         byte[] bytes = bytes(entry);
         ContainerFormat.readHeader(
-                Arrays.copyOf(bytes, ContainerFormat.HEADER_BYTES), container.container(), container.toString());
+                Arrays.copyOf(bytes, ContainerFormat.HEADER_BYTES),
+                container.container(),
+                ContainerCipher.NONE,
+                container.toString());
         ContainerFormat.readFooter(
                 Arrays.copyOfRange(bytes, bytes.length - ContainerFormat.FOOTER_BYTES, bytes.length),
                 container.container(),
                 bytes.length,
+                ContainerCipher.NONE,
                 container.toString());
     }
 

@@ -19,6 +19,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 
 /** A store reads a container that was written anew without two frames and some further chunks. */
+@TestCiphers.PlainAndEncrypted
 class RemovedChunksTest extends StoreTest {
     private final BitSet removed = new BitSet();
     /** The frames of the first generation. */
@@ -36,7 +37,7 @@ class RemovedChunksTest extends StoreTest {
         removed.set(table.firstSlot(1), table.firstSlot(2));
         removed.set(table.firstSlot(2));
         removed.set(table.firstSlot(last), table.slots());
-        ContainerBytes.remove(disk, fixture.table(disk), 1, removed, fixture.options.compression());
+        ContainerBytes.remove(disk, fixture.table(disk), 1, removed, fixture.options.compression(), fixture.cipher);
     }
 
     @Test

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -30,11 +31,14 @@ public final class StoreFixture implements AfterEachCallback {
     long salt = 0x0123456789abcdefL;
 
     public ContainerOptions options = options(Compression.Codec.ZSTD);
+    /** That of the stores; {@link ContainerCipher#NONE} unless a test sets another one. */
+    public ContainerCipher cipher = ContainerCipher.NONE;
+
     private final Map<Directory, HeapContainerTable> tables = new ConcurrentHashMap<>();
     private final Map<ContainerStore, HeapContainerTable> opened = new ConcurrentHashMap<>();
 
     public static ContainerOptions options(Compression.Codec codec) {
-        return new ContainerOptions(new Compression(codec, 1, 4096), 40_000, 200, 3, 64 * 1024);
+        return new ContainerOptions(new Compression(codec, 1, 4096), 40_000, 200, 3, 64 * 1024, ContainerCipher.NONE);
     }
 
     /** Opens a store with the table that was committed for the directory; an empty one if there is none. */
@@ -50,9 +54,20 @@ public final class StoreFixture implements AfterEachCallback {
     public ContainerStore open(Directory directory, FrameTableSource frames, SealListener listener) throws IOException {
         HeapContainerTable table = table(directory);
         ContainerStore store = new ContainerStore(
-                directory, options, lastId::incrementAndGet, () -> salt, table, frames, listener, workers, 2_000);
+                directory, encrypted(), lastId::incrementAndGet, () -> salt, table, frames, listener, workers, 2_000);
         opened.put(store, table);
         return store;
+    }
+
+    /** Returns the options, with the cipher of the fixture. */
+    private ContainerOptions encrypted() {
+        return new ContainerOptions(
+                options.compression(),
+                options.containerBytes(),
+                options.maxChunksPerContainer(),
+                options.maxOpenContainers(),
+                options.maxBytesInFlight(),
+                cipher);
     }
 
     /** Returns a container's entry in the table of a directory. */

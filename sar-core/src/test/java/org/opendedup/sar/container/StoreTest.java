@@ -5,8 +5,11 @@ import java.util.BitSet;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
@@ -19,6 +22,15 @@ abstract class StoreTest {
 
     @RegisterExtension
     final StoreFixture fixture = new StoreFixture();
+
+    /** That of {@link TestCiphers.PlainAndEncrypted}. */
+    @Parameter
+    ContainerCipher cipher = ContainerCipher.NONE;
+
+    @BeforeEach
+    void encrypt() {
+        fixture.cipher = cipher;
+    }
 
     void appendSome(ContainerStore store, long stream, int count) throws IOException {
         appendSome(store, stream, count, 1000);

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compression.Codec;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.FrameFormat;
 
 /** Streams of which parts shrink and others do not: what is stored compressed. */
@@ -29,7 +30,8 @@ class StreamCompressionTest extends StoreTest {
     /** Writes with a level at which trying takes long. */
     @BeforeEach
     void compressHard() {
-        fixture.options = new ContainerOptions(new Compression(Codec.ZSTD, 6, CHUNK), 40_000, 200, 3, 64 * 1024);
+        fixture.options = new ContainerOptions(
+                new Compression(Codec.ZSTD, 6, CHUNK), 40_000, 200, 3, 64 * 1024, ContainerCipher.NONE);
     }
 
     /** Appends chunks that are a frame each; returns their ids. */
@@ -56,7 +58,9 @@ class StreamCompressionTest extends StoreTest {
         for (long id : ids) {
             long container = ChunkId.container(id);
             if (!read.containsKey(container)) {
-                read.put(container, ContainerBytes.read(disk, container, fixture.entry(disk, container)));
+                read.put(
+                        container,
+                        ContainerBytes.read(disk, container, fixture.entry(disk, container), fixture.cipher));
             }
             ContainerBytes stored = read.get(container);
             int frame = stored.table().frameOf(ChunkId.slot(id));

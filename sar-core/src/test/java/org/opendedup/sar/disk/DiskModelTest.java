@@ -23,6 +23,7 @@ import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.FileDirectory;
@@ -139,7 +140,13 @@ final class DiskModelTest {
     private ContainerStore store() throws IOException {
         return ContainerStore.open(
                 FileDirectory.open(folder),
-                new ContainerOptions(new Compression(Compression.Codec.NONE, 0, 4096), 8 << 20, 200, 1, 1 << 20),
+                new ContainerOptions(
+                        new Compression(Compression.Codec.NONE, 0, 4096),
+                        8 << 20,
+                        200,
+                        1,
+                        1 << 20,
+                        ContainerCipher.NONE),
                 new AtomicLong()::incrementAndGet,
                 table,
                 id -> null,

@@ -26,6 +26,7 @@ import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
@@ -57,7 +58,12 @@ class PackReadsTest {
             HeapContainerTable table = new HeapContainerTable();
             AtomicLong ids = new AtomicLong();
             ContainerOptions options = new ContainerOptions(
-                    new Compression(Compression.Codec.NONE, 1, FRAME), 4 * MIB, FRAMES_OF_CONTAINER, 1, 4 * MIB);
+                    new Compression(Compression.Codec.NONE, 1, FRAME),
+                    4 * MIB,
+                    FRAMES_OF_CONTAINER,
+                    1,
+                    4 * MIB,
+                    ContainerCipher.NONE);
             try (ContainerStore store = ContainerStore.open(
                     directory,
                     options,

@@ -28,6 +28,7 @@ import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.copies.Refusal;
@@ -133,7 +134,12 @@ class WrittenDuplicatesTest {
         return ContainerStore.open(
                 FileDirectory.open(folder),
                 new ContainerOptions(
-                        new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, mostOpen, 1 << 20),
+                        new Compression(Compression.Codec.LZ4, 0, 16 << 10),
+                        1 << 20,
+                        200,
+                        mostOpen,
+                        1 << 20,
+                        ContainerCipher.NONE),
                 metadata::nextContainer,
                 new HeapContainerTable(),
                 container -> null,

@@ -27,6 +27,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.copies.AccessListener;
@@ -148,7 +149,7 @@ public final class HotVolume implements AutoCloseable {
     private ContainerStore openContainers() throws IOException {
         return ContainerStore.open(
                 FileDirectory.open(folder),
-                new ContainerOptions(COMPRESSION, 40_000, 200, 3, 64 * 1024),
+                new ContainerOptions(COMPRESSION, 40_000, 200, 3, 64 * 1024, ContainerCipher.NONE),
                 lastContainer::incrementAndGet,
                 table,
                 container -> null,
@@ -166,7 +167,13 @@ public final class HotVolume implements AutoCloseable {
         }
         containers.close();
         for (Map.Entry<Long, BitSet> each : removed.entrySet()) {
-            ContainerBytes.remove(FileDirectory.open(folder), table, each.getKey(), each.getValue(), COMPRESSION);
+            ContainerBytes.remove(
+                    FileDirectory.open(folder),
+                    table,
+                    each.getKey(),
+                    each.getValue(),
+                    COMPRESSION,
+                    ContainerCipher.NONE);
         }
         containers = openContainers();
     }

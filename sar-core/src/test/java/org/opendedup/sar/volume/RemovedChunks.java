@@ -11,6 +11,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.ContainerBytes;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -34,7 +35,7 @@ public final class RemovedChunks {
         try (Compressor compressor = new Compressor(new Compression(Compression.Codec.ZSTD, 3, 64 << 10))) {
             StoredContainer present =
                     Objects.requireNonNull(metadata.containers().get(container));
-            StoredContainer next = ContainerBytes.read(data, container, present)
+            StoredContainer next = ContainerBytes.read(data, container, present, ContainerCipher.of(config.keys()))
                     .without(removed, compressor, null)
                     .write(data, FREE_PACK + 100 * container + present.writing().generation());
             metadata.commit(metadata.freeze(), new ContainerChanges(Map.of(container, next), Set.of()));

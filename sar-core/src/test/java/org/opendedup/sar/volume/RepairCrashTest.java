@@ -26,6 +26,8 @@ import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -156,19 +158,20 @@ class RepairCrashTest {
         for (int round = 0; round < 8 && changes > 0; round++) {
             ContainerRecords records = ContainerRecords.open(database);
             new TableRebuild(
-                            data,
+                            new PackFolder(data, ContainerCipher.NONE),
                             records,
                             VolumeIdentity.read(data, records.header().volume()),
                             (step, done, of) -> {})
                     .run();
             MetadataRepair repair = new MetadataRepair(database, quarantine, new NoBackingFiles(), 1);
-            StoredVolume.correct(data, database, scratch(), repair, (step, done, of) -> {});
+            StoredVolume.correct(
+                    new PackFolder(data, ContainerCipher.NONE), database, scratch(), repair, (step, done, of) -> {});
             changes = repair.finish();
         }
     }
 
     private List<Finding> findings(KeyValueStore database) throws IOException {
-        return StoredVolume.unmounted(data, database, "pool0", scratch())
+        return StoredVolume.unmounted(new PackFolder(data, ContainerCipher.NONE), database, "pool0", scratch())
                 .check((step, done, of) -> {})
                 .findings();
     }

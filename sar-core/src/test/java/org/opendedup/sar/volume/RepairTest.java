@@ -45,6 +45,8 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -528,7 +530,7 @@ class RepairTest {
                 damageRecipePage();
             }
             with(database -> StoredVolume.correct(
-                    data,
+                    new PackFolder(data, ContainerCipher.NONE),
                     database,
                     new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES),
                     recording,

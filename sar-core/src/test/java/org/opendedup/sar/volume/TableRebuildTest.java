@@ -34,7 +34,9 @@ import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.PackReader;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
@@ -185,7 +187,7 @@ class TableRebuildTest {
     private TableRebuild.Report rebuild(KeyValueStore database) throws IOException {
         ContainerRecords records = ContainerRecords.open(database);
         return new TableRebuild(
-                        data,
+                        new PackFolder(data, ContainerCipher.NONE),
                         records,
                         VolumeIdentity.read(data, records.header().volume()),
                         (step, done, of) -> {})
@@ -194,7 +196,7 @@ class TableRebuildTest {
 
     private List<Finding> defects() throws IOException {
         StoredVolume.Report report = StoredVolume.unmounted(
-                        data,
+                        new PackFolder(data, ContainerCipher.NONE),
                         metadata,
                         "pool0",
                         new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES))
@@ -404,7 +406,8 @@ class TableRebuildTest {
     private TableRebuild.Report rebuildInPasses(KeyValueStore database) throws IOException {
         Epoch unknown = new Epoch(new UUID(random.nextLong(), random.nextLong()), 1, random.nextLong());
         ContainerRecords records = ContainerRecords.open(database);
-        return new TableRebuild(data, records, unknown, (step, done, of) -> {}, 1).run();
+        return new TableRebuild(new PackFolder(data, ContainerCipher.NONE), records, unknown, (step, done, of) -> {}, 1)
+                .run();
     }
 
     /** Writes each change of a batch as a batch of its own: the control of the test below. */
@@ -552,7 +555,7 @@ class TableRebuildTest {
         }
         ContainerRecords records = ContainerRecords.open(metadata);
         TableRebuild.Report report = new TableRebuild(
-                        disk,
+                        new PackFolder(disk, ContainerCipher.NONE),
                         records,
                         VolumeIdentity.read(data, records.header().volume()),
                         (step, done, of) -> {})
@@ -581,7 +584,9 @@ class TableRebuildTest {
         }
         Epoch epoch = VolumeIdentity.read(data, records.header().volume());
         Directory disk = UnreadableByte.in(data, pack, stored.offset() + 100);
-        TableRebuild.Report report = new TableRebuild(disk, records, epoch, (step, done, of) -> {}).run();
+        TableRebuild.Report report = new TableRebuild(
+                        new PackFolder(disk, ContainerCipher.NONE), records, epoch, (step, done, of) -> {})
+                .run();
         assertEquals(1, report.unreadablePacks(), report::toString);
         assertEquals(1, report.notFound(), report::toString);
         assertEquals(0, damaged(records, container));
@@ -590,7 +595,8 @@ class TableRebuildTest {
         byte[] zeros = bytes.clone();
         Arrays.fill(zeros, (int) stored.offset(), (int) (stored.offset() + stored.bytes()), (byte) 0);
         data.put(pack, zeros);
-        report = new TableRebuild(data, records, epoch, (step, done, of) -> {}).run();
+        report = new TableRebuild(new PackFolder(data, ContainerCipher.NONE), records, epoch, (step, done, of) -> {})
+                .run();
         assertEquals(0, report.unreadablePacks(), report::toString);
         assertTrue(damaged(records, container) > 0);
         data.put(pack, bytes);

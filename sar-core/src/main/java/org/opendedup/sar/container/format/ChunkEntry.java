@@ -1,5 +1,7 @@
 package org.opendedup.sar.container.format;
 
+import org.opendedup.sar.common.Fingerprints;
+
 /**
  * The number with which each chunk begins in a chunk list: its length in bytes, 0 if the chunk is removed. For a
  * <em>lost</em> chunk, of which no copy was found when the container was written anew, {@value #LOST} is added: the
@@ -33,6 +35,12 @@ public final class ChunkEntry {
     /** Returns whether a fingerprint follows. */
     public static boolean hasFingerprint(int entry) {
         return entry > 0;
+    }
+
+    /** Returns the bytes that the entry takes in a chunk list, with its fingerprint. */
+    public static int listBytes(int entry) {
+        int varint = Math.max(1, (Integer.SIZE - Integer.numberOfLeadingZeros(entry) + 6) / 7);
+        return varint + (hasFingerprint(entry) ? Fingerprints.BYTES : 0);
     }
 
     /** Returns whether the entry is within the limits of the format. */

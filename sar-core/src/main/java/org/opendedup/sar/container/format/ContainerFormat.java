@@ -1,5 +1,6 @@
 package org.opendedup.sar.container.format;
 
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -10,7 +11,10 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * <pre>
  * container = header frame* directory footer
  * header    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32 crc:u32
- * directory = frame-table chunk-list* crc:u32             one chunk list for each frame that is not removed
+ * directory = frame-table chunk-list* ( tag:16 bytes key-salt:u64 )? crc:u32
+ *                                                         one chunk list for each frame that is not removed; in an
+ *                                                         encrypted volume they are encrypted together, and the tag
+ *                                                         authenticates footer and frame table as well
  * footer    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32
  *             table-length:u32 directory-offset:u64 directory-length:u32 crc:u32
  * </pre>
@@ -23,6 +27,8 @@ public final class ContainerFormat {
     static final int VERSION = 3;
     /** Version of any other container: programs that do not know lost chunks can read it. */
     static final int FORMER_VERSION = 2;
+    /** Version of an encrypted container, with or without lost chunks. */
+    static final int ENCRYPTED_VERSION = 4;
 
     /** Generation of the first writing of a container; each rewrite under the same id adds 1. */
     public static final int FIRST_GENERATION = 1;
@@ -35,7 +41,11 @@ public final class ContainerFormat {
     /**
      * Longest directory, in bytes. A directory that claims to be longer is damaged, and no memory is allocated for it.
      */
-    static final int MAX_DIRECTORY_BYTES = MAX_TABLE_BYTES + FrameFormat.MAX_LIST_BYTES + Integer.BYTES;
+    static final int MAX_DIRECTORY_BYTES =
+            MAX_TABLE_BYTES + FrameFormat.MAX_LIST_BYTES + ContainerCipher.TAG_BYTES + Integer.BYTES;
+
+    /** Number under which chunk lists are encrypted; frames have the numbers of their first slots. */
+    private static final long LISTS = -1;
 
     /** {@code SARC} and {@code SARE}, as these bytes appear in the file. */
     private static final int HEADER_MAGIC = 0x43524153;
@@ -51,9 +61,9 @@ public final class ContainerFormat {
      */
     public record Footer(ContainerIdentity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
 
-    /** As {@link #begin(ContainerIdentity, int, boolean)}, of a container without lost chunks. */
-    public static Bytes begin(ContainerIdentity identity, int padding) {
-        return begin(identity, padding, false);
+    /** As {@link #begin(ContainerWriting, int, boolean)}, of a container without lost chunks. */
+    public static Bytes begin(ContainerWriting writing, int padding) {
+        return begin(writing, padding, false);
     }
 
     /**
@@ -61,23 +71,24 @@ public final class ContainerFormat {
      *
      * @param hasLost whether a chunk of the container is lost
      */
-    public static Bytes begin(ContainerIdentity identity, int padding, boolean hasLost) {
+    public static Bytes begin(ContainerWriting writing, int padding, boolean hasLost) {
         Bytes out = new Bytes(padding + HEADER_BYTES);
         out.advance(padding);
-        putHeader(identity, hasLost, out);
+        putHeader(writing.identity(), version(writing.tagBytes(), hasLost), out);
         return out;
     }
 
-    static void putHeader(ContainerIdentity identity, boolean hasLost, Bytes out) {
+    static void putHeader(ContainerIdentity identity, int version, Bytes out) {
         int start = out.length();
-        putIdentity(HEADER_MAGIC, identity, hasLost, out);
+        putIdentity(HEADER_MAGIC, identity, version, out);
         out.putCrc(start);
         assert out.length() - start == HEADER_BYTES;
     }
 
-    public static void putFooter(Footer footer, boolean hasLost, Bytes out) {
+    /** @param version that of the container */
+    public static void putFooter(Footer footer, int version, Bytes out) {
         int start = out.length();
-        putIdentity(FOOTER_MAGIC, footer.identity(), hasLost, out);
+        putIdentity(FOOTER_MAGIC, footer.identity(), version, out);
         out.putInt(footer.tableBytes());
         out.putLong(footer.directoryOffset());
         out.putInt(footer.directoryBytes());
@@ -85,9 +96,9 @@ public final class ContainerFormat {
         assert out.length() - start == FOOTER_BYTES;
     }
 
-    /** As {@link #tail(ContainerIdentity, byte[], Bytes, long, boolean)}, of a container without lost chunks. */
-    public static Bytes tail(ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset) {
-        return tail(identity, frameTable, chunkLists, offset, false);
+    /** As {@link #tail(ContainerWriting, byte[], Bytes, long, boolean)}, of a container without lost chunks. */
+    public static Bytes tail(ContainerWriting writing, byte[] frameTable, Bytes chunkLists, long offset) {
+        return tail(writing, frameTable, chunkLists, offset, false);
     }
 
     /**
@@ -96,19 +107,51 @@ public final class ContainerFormat {
      * @param hasLost whether a chunk of the container is lost
      */
     public static Bytes tail(
-            ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset, boolean hasLost) {
-        int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
+            ContainerWriting writing, byte[] frameTable, Bytes chunkLists, long offset, boolean hasLost) {
+        int directoryBytes = frameTable.length + chunkLists.length() + writing.tagBytes() + Integer.BYTES;
+        Footer footer = new Footer(writing.identity(), frameTable.length, offset, directoryBytes);
+        byte[] footerBytes = encode(footer, version(writing.tagBytes(), hasLost));
         Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
         out.putBytes(frameTable, 0, frameTable.length);
         out.putBytes(chunkLists.array(), 0, chunkLists.length());
+        writing.encryptLists(LISTS, footerBytes, out, frameTable.length);
         out.putCrc(0);
-        putFooter(new Footer(identity, frameTable.length, offset, directoryBytes), hasLost, out);
+        out.putBytes(footerBytes, 0, FOOTER_BYTES);
         return out;
     }
 
-    private static void putIdentity(int magic, ContainerIdentity identity, boolean hasLost, Bytes out) {
+    private static int version(int tagBytes, boolean hasLost) {
+        return tagBytes > 0 ? ENCRYPTED_VERSION : hasLost ? VERSION : FORMER_VERSION;
+    }
+
+    private static byte[] encode(Footer footer, int version) {
+        Bytes out = new Bytes(FOOTER_BYTES);
+        putFooter(footer, version, out);
+        return out.array();
+    }
+
+    /**
+     * Makes the chunk lists of a directory readable in their place, if they are encrypted; they end
+     * {@link ContainerCipher#tagBytes} before its checksum.
+     *
+     * @return null on success, else what is wrong with the directory
+     */
+    public static @Nullable String openLists(byte[] directory, Footer footer, ContainerCipher cipher) {
+        int tagBytes = cipher.tagBytes();
+        if (tagBytes == 0) {
+            return null;
+        }
+        int lists = footer.tableBytes();
+        int count = directory.length - Integer.BYTES - tagBytes - lists;
+        byte[] footerBytes = encode(footer, ENCRYPTED_VERSION);
+        boolean isRight =
+                cipher.open(footer.identity(), LISTS, footerBytes, directory, 0, lists, count, directory, lists);
+        return isRight ? null : ContainerCipher.CHANGED;
+    }
+
+    private static void putIdentity(int magic, ContainerIdentity identity, int version, Bytes out) {
         out.putInt(magic);
-        out.putShort(hasLost ? VERSION : FORMER_VERSION);
+        out.putShort(version);
         out.putShort(0);
         out.putLong(identity.container());
         out.putLong(identity.salt());
@@ -125,24 +168,33 @@ public final class ContainerFormat {
         return Bytes.getInt(bytes, offset) == FOOTER_MAGIC;
     }
 
-    /** Reads the header of whatever container it is that of. */
-    public static ContainerIdentity readHeader(byte[] header, String place)
+    /**
+     * Reads the header of whatever container it is that of.
+     *
+     * @param cipher that of the volume: a container that it did not write is refused
+     */
+    public static ContainerIdentity readHeader(byte[] header, ContainerCipher cipher, String place)
             throws CorruptionException, UnsupportedFormatException {
-        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
-        return readIdentity(header, Bytes.getLong(header, 8), place, 0);
+        return readHeader(header, Bytes.getLong(header, 8), cipher, place);
     }
 
-    public static ContainerIdentity readHeader(byte[] header, long container, String place)
+    /** As the other, of that container. */
+    public static ContainerIdentity readHeader(byte[] header, long container, ContainerCipher cipher, String place)
             throws CorruptionException, UnsupportedFormatException {
-        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
+        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, cipher, place, 0);
         return readIdentity(header, container, place, 0);
     }
 
-    /** Reads a footer and checks that its lengths fit a container of {@code containerBytes} bytes. */
-    public static Footer readFooter(byte[] footer, long container, long containerBytes, String place)
+    /**
+     * Reads a footer and checks that its lengths fit a container of {@code containerBytes} bytes.
+     *
+     * @param cipher as for {@link #readHeader}
+     */
+    public static Footer readFooter(
+            byte[] footer, long container, long containerBytes, ContainerCipher cipher, String place)
             throws CorruptionException, UnsupportedFormatException {
         long offset = containerBytes - FOOTER_BYTES;
-        checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, place, offset);
+        checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, cipher, place, offset);
         ContainerIdentity identity = readIdentity(footer, container, place, offset);
         int tableBytes = Bytes.getInt(footer, 28);
         long directoryOffset = Bytes.getLong(footer, 32);
@@ -152,7 +204,7 @@ public final class ContainerFormat {
                 || directoryBytes > MAX_DIRECTORY_BYTES
                 || directoryOffset + directoryBytes != offset
                 || tableBytes < 0
-                || tableBytes > directoryBytes - Integer.BYTES) {
+                || tableBytes > directoryBytes - cipher.tagBytes() - Integer.BYTES) {
             throw new CorruptionException(
                     place,
                     offset,
@@ -162,16 +214,32 @@ public final class ContainerFormat {
         return new Footer(identity, tableBytes, directoryOffset, directoryBytes);
     }
 
-    private static void checkEnvelope(byte[] bytes, int length, int magic, String place, long offset)
+    private static void checkEnvelope(
+            byte[] bytes, int length, int magic, ContainerCipher cipher, String place, long offset)
             throws CorruptionException, UnsupportedFormatException {
         if (Bytes.getInt(bytes, 0) != magic) {
             throw new CorruptionException(
                     place, offset, "magic " + Integer.toHexString(magic), Integer.toHexString(Bytes.getInt(bytes, 0)));
         }
         checkCrc(bytes, 0, length - Integer.BYTES, place, offset);
-        int version = Bytes.getShort(bytes, 4);
-        if (version != VERSION && version != FORMER_VERSION) {
+        checkVersion(Bytes.getShort(bytes, 4), cipher, place, offset);
+        if (Bytes.getShort(bytes, 6) != 0) {
+            throw new CorruptionException(place, offset, "0 after the version", "another number");
+        }
+    }
+
+    private static void checkVersion(int version, ContainerCipher cipher, String place, long offset)
+            throws CorruptionException, UnsupportedFormatException {
+        boolean isEncrypted = version == ENCRYPTED_VERSION;
+        if (!isEncrypted && version != VERSION && version != FORMER_VERSION) {
             throw new UnsupportedFormatException(place, version, VERSION);
+        }
+        String problem = cipher.problemOf(isEncrypted);
+        if (problem != null && isEncrypted) {
+            throw UnsupportedFormatException.encrypted(place);
+        }
+        if (problem != null) {
+            throw new CorruptionException(place, offset, "a container that this volume wrote", problem);
         }
     }
 

@@ -19,7 +19,8 @@ public final class FrameCopier {
      */
     public static final int MIN_SAVING = 32;
 
-    private final Compressor decompressor;
+    private final FrameDecoder decoder;
+    private final FrameContent content;
     private final @Nullable Compressor probe;
     private final RawFrame raw = new RawFrame(BUFFER_BYTES);
     private final Bytes out = new Bytes(BUFFER_BYTES);
@@ -32,8 +33,9 @@ public final class FrameCopier {
      * @param probe compresses a raw frame before the recompressor does, which only gets it if it shrinks; null: it gets
      *     all
      */
-    public FrameCopier(Compressor decompressor, @Nullable Compressor probe) {
-        this.decompressor = decompressor;
+    public FrameCopier(FrameDecoder decoder, @Nullable Compressor probe) {
+        this.decoder = decoder;
+        content = new FrameContent(decoder.cipher());
         this.probe = probe;
     }
 
@@ -56,7 +58,7 @@ public final class FrameCopier {
             int offset,
             FrameDecoder.Expected expected,
             BitSet removed,
-            ContainerIdentity next,
+            ContainerWriting next,
             Compressor recompressor,
             boolean alsoWhole)
             throws CorruptionException {
@@ -70,43 +72,42 @@ public final class FrameCopier {
         if (table.isRemoved(expected.frame()) || removed.nextClearBit(first) >= end) {
             return null;
         }
-        Frame frame = FrameDecoder.decode(source, offset, expected, decompressor, true);
-        FrameFormat.Header header = FrameFormat.readHeader(source, offset, offset + table.fileLength(expected.frame()));
-        if (header == null) {
-            throw new AssertionError("the decoder has read the header of " + expected);
-        }
-        ByteReader list = new ByteReader(
-                source,
-                offset + FrameFormat.HEADER_BYTES,
-                offset + FrameFormat.HEADER_BYTES + header.listBytes(),
-                expected);
-        boolean isWhole = collect(frame, removed, source, list);
+        FrameFormat.Header header = decoder.open(source, offset, expected, content);
+        Frame frame = decoder.decode(header, content, expected, true, byte[]::new);
+        boolean isWhole = collect(frame, removed, content.bytes(), content.listReader(expected));
         rawBytes = raw.bytes();
         listedBytes = raw.listedBytes();
         if (listedBytes == 0) {
             return null;
         }
+        Compression.Codec codec = header.codec();
         isCompressedAnew = !isWhole || alsoWhole;
         if (isCompressedAnew) {
-            compress(header.codec(), next, recompressor);
+            codec = compress(header.codec(), recompressor);
         }
         if (isWhole) {
             int before = table.fileLength(expected.frame());
-            savedBytes = isCompressedAnew && isWorth(before, out.length()) ? before - out.length() : 0;
+            int after = FrameFormat.completeBytes(out, next);
+            savedBytes = isCompressedAnew && isWorth(before, after) ? before - after : 0;
             isCompressedAnew = savedBytes > 0;
         }
-        if (!isCompressedAnew) {
-            out.clear();
-            FrameFormat.copy(source, offset, header, next, out);
+        if (isCompressedAnew) {
+            FrameFormat.complete(raw, next, codec, out);
+        } else {
+            FrameFormat.copy(content.bytes(), content.list(), header, next, out);
         }
         return out;
     }
 
-    /** What the probe leaves in {@link #out} if the frame does not shrink is the frame stored raw. */
-    private void compress(Compression.Codec before, ContainerIdentity next, Compressor recompressor) {
-        if (probe == null || before != Compression.Codec.NONE || FrameFormat.encode(raw, next, probe, out)) {
-            FrameFormat.encode(raw, next, recompressor, out);
+    /** What the probe leaves in {@link #out} if the frame does not shrink is the content of the frame stored raw. */
+    private Compression.Codec compress(Compression.Codec before, Compressor recompressor) {
+        if (probe != null && before == Compression.Codec.NONE) {
+            Compression.Codec probed = FrameFormat.putContent(raw, probe, out);
+            if (probed == Compression.Codec.NONE) {
+                return probed;
+            }
         }
+        return FrameFormat.putContent(raw, recompressor, out);
     }
 
     /** Returns whether it is worth writing {@code after} bytes in the place of {@code before}. */
@@ -150,17 +151,18 @@ public final class FrameCopier {
      * @param expected the frame in the present generation
      * @param next as for {@link #copy}
      */
-    public Bytes copyDamaged(byte[] source, int offset, FrameDecoder.Expected expected, ContainerIdentity next) {
+    public Bytes copyDamaged(byte[] source, int offset, FrameDecoder.Expected expected, ContainerWriting next) {
         int length = expected.table().fileLength(expected.frame());
         FrameFormat.Header header = FrameFormat.readHeader(source, offset, offset + length);
-        out.clear();
         if (header != null
                 && header.frameBytes() == length
                 && FrameFormat.crcHolds(source, offset, header)
                 && header.identity().container() == expected.container()
-                && header.identity().writing().equals(expected.table().writing())) {
-            FrameFormat.copy(source, offset, header, next, out);
+                && header.identity().writing().equals(expected.table().writing())
+                && content.open(source, offset, header) == null) {
+            FrameFormat.copy(content.bytes(), content.list(), header, next, out);
         } else {
+            out.clear();
             out.putBytes(source, offset, length);
         }
         return out;
@@ -171,6 +173,11 @@ public final class FrameCopier {
      */
     public boolean isCompressedAnew() {
         return isCompressedAnew;
+    }
+
+    /** Appends the chunk list of the frame that {@link #copy} returned. */
+    public void putList(Bytes lists) {
+        raw.putList(lists);
     }
 
     /** Returns by how much the frame that {@link #copy} returned is smaller, if all its chunks stay, in bytes. */

@@ -1,14 +1,34 @@
 package org.opendedup.sar.container.format;
 
 import java.util.BitSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntFunction;
 import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 
-/** Decodes a frame that a frame table describes, and checks that its bytes are what was written. */
+/**
+ * Decodes frames that a frame table describes, and checks that their bytes are what was written. Safe for several
+ * threads.
+ */
 public final class FrameDecoder {
-    private FrameDecoder() {}
+    private final Compressor decompressor;
+    private final ContainerCipher cipher;
+    private final ConcurrentLinkedQueue<FrameContent> contents = new ConcurrentLinkedQueue<>();
+
+    /** @param cipher that of the volume: a frame that it did not write is refused */
+    public FrameDecoder(Compressor decompressor, ContainerCipher cipher) {
+        this.decompressor = decompressor;
+        this.cipher = cipher;
+    }
+
+    public Compressor decompressor() {
+        return decompressor;
+    }
+
+    public ContainerCipher cipher() {
+        return cipher;
+    }
 
     /** The expected place of a frame, for checks and messages, which name the pack and the offset in it. */
     public record Expected(long container, LocatedTable at, int frame) {
@@ -37,20 +57,32 @@ public final class FrameDecoder {
      * Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. A
      * removed chunk has length 0 and fingerprint prefix 0 in it, a lost one length 0.
      */
-    public static Frame decode(
-            byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
+    public Frame decode(byte[] bytes, int offset, Expected expected, boolean verifyFingerprints)
             throws CorruptionException {
-        return decode(bytes, offset, expected, compressor, verifyFingerprints, byte[]::new);
+        return decode(bytes, offset, expected, verifyFingerprints, byte[]::new);
     }
 
     /** As the other, but into an array of at least the given length in bytes, which {@code arrays} returns. */
-    public static Frame decode(
-            byte[] bytes,
-            int offset,
-            Expected expected,
-            Compressor compressor,
-            boolean verifyFingerprints,
-            IntFunction<byte[]> arrays)
+    public Frame decode(
+            byte[] bytes, int offset, Expected expected, boolean verifyFingerprints, IntFunction<byte[]> arrays)
+            throws CorruptionException {
+        FrameContent pooled = contents.poll();
+        FrameContent content = pooled == null ? new FrameContent(cipher) : pooled;
+        try {
+            FrameFormat.Header header = open(bytes, offset, expected, content);
+            return decode(header, content, expected, verifyFingerprints, arrays);
+        } finally {
+            content.clear();
+            contents.add(content);
+        }
+    }
+
+    /**
+     * Opens the frame at {@code offset}, and checks that it is the expected one and that its checksum holds.
+     *
+     * @return its header
+     */
+    FrameFormat.Header open(byte[] bytes, int offset, Expected expected, FrameContent content)
             throws CorruptionException {
         FrameTable table = expected.table();
         int frame = expected.frame();
@@ -72,26 +104,41 @@ public final class FrameDecoder {
                 || header.rawBytes() != table.rawLength(frame)) {
             throw expected.corrupt("the frame that the frame table describes", header.toString());
         }
-        int listEnd = offset + FrameFormat.HEADER_BYTES + header.listBytes();
+        String problem = content.open(bytes, offset, header);
+        if (problem != null) {
+            throw expected.corrupt("a frame that this volume wrote", problem);
+        }
+        return header;
+    }
+
+    /** Decodes a frame that was opened. */
+    Frame decode(
+            FrameFormat.Header header,
+            FrameContent content,
+            Expected expected,
+            boolean verifyFingerprints,
+            IntFunction<byte[]> arrays)
+            throws CorruptionException {
         int rawBytes = header.rawBytes();
         byte[] data = arrays.apply(rawBytes);
         String damage = rawBytes == 0
                 ? null
-                : compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data, rawBytes);
+                : decompressor.decompress(
+                        header.codec(), content.bytes(), content.payload(), header.storedBytes(), data, rawBytes);
         if (damage != null) {
             throw expected.corrupt(rawBytes + " bytes of chunks", damage);
         }
-        return readChunks(bytes, offset + FrameFormat.HEADER_BYTES, listEnd, data, expected, verifyFingerprints);
+        return readChunks(content, data, expected, verifyFingerprints);
     }
 
-    private static Frame readChunks(
-            byte[] bytes, int listStart, int listEnd, byte[] data, Expected expected, boolean verifyFingerprints)
+    private static Frame readChunks(FrameContent content, byte[] data, Expected expected, boolean verifyFingerprints)
             throws CorruptionException {
+        byte[] bytes = content.bytes();
         int rawBytes = expected.table().rawLength(expected.frame());
         int chunks = expected.table().slotCount(expected.frame());
         int[] ends = new int[chunks];
         int[] fingerprintPrefixes = new int[chunks];
-        ByteReader list = new ByteReader(bytes, listStart, listEnd, expected);
+        ByteReader list = content.listReader(expected);
         BitSet lost = new BitSet();
         int end = 0;
         for (int chunk = 0; chunk < chunks; chunk++) {

@@ -48,10 +48,6 @@ public final class RawFrame {
         return data;
     }
 
-    int entry(int chunk) {
-        return entries[chunk];
-    }
-
     /** Returns the number of bytes of all chunks in the list, lost ones included. */
     public int listedBytes() {
         int bytes = 0;
@@ -66,8 +62,23 @@ public final class RawFrame {
         return listedBytes() > bytes();
     }
 
-    byte[] fingerprints() {
-        return fingerprints;
+    /** Appends the chunk list, as the frame and the container's directory have it. */
+    public void putList(Bytes out) {
+        for (int chunk = 0; chunk < count; chunk++) {
+            out.putVarint(entries[chunk]);
+            if (ChunkEntry.hasFingerprint(entries[chunk])) {
+                out.putBytes(fingerprints, chunk * Fingerprints.BYTES, Fingerprints.BYTES);
+            }
+        }
+    }
+
+    /** Returns the length of the chunk list in bytes. */
+    int listBytes() {
+        int bytes = 0;
+        for (int chunk = 0; chunk < count; chunk++) {
+            bytes += ChunkEntry.listBytes(entries[chunk]);
+        }
+        return bytes;
     }
 
     public void add(byte[] source, int offset, int length, byte[] fingerprintSource, int fingerprintOffset) {

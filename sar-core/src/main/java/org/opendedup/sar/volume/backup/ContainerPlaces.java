@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -70,7 +70,7 @@ final class ContainerPlaces {
     /** Containers with lower ids are older than the database, also if it does not know them. */
     private final long firstNewer;
 
-    private final Directory data;
+    private final PackFolder data;
     private final Path dataFolder;
     /** Lengths of sealed containers by pack and offset: their frames need not be read. */
     private final Map<Long, Map<Long, Long>> lengths = new HashMap<>();
@@ -91,7 +91,7 @@ final class ContainerPlaces {
     private long highest;
     private long highestInPacks;
 
-    private ContainerPlaces(ContainerRecords records, long firstNewer, Directory data, Path dataFolder) {
+    private ContainerPlaces(ContainerRecords records, long firstNewer, PackFolder data, Path dataFolder) {
         this.records = records;
         this.firstNewer = firstNewer;
         this.data = data;
@@ -99,7 +99,7 @@ final class ContainerPlaces {
     }
 
     /** Corrects the table of a database, in one batch. */
-    static ContainerPlaces correct(KeyValueStore database, UUID volume, Directory data, Path dataFolder)
+    static ContainerPlaces correct(KeyValueStore database, UUID volume, PackFolder data, Path dataFolder)
             throws IOException {
         ContainerPlaces places = new ContainerPlaces(
                 ContainerRecords.open(database),
@@ -114,7 +114,7 @@ final class ContainerPlaces {
                         .put(stored.offset(), stored.bytes());
             }
         });
-        for (long pack : PackReader.packs(data)) {
+        for (long pack : data.packs()) {
             places.presentPacks.add(pack);
             places.readPack(pack);
         }
@@ -163,7 +163,7 @@ final class ContainerPlaces {
     private void readPack(long pack) throws IOException {
         long writtenNs = writtenNs(pack);
         Map<Long, Long> known = lengths.getOrDefault(pack, Map.of());
-        try (PackReader reader = PackReader.open(data, pack)) {
+        try (PackReader reader = data.open(pack)) {
             reader.forEach(offset -> known.getOrDefault(offset, 0L), found -> visit(found, pack, writtenNs));
             noteUnreadable(reader, pack);
         }
@@ -291,7 +291,7 @@ final class ContainerPlaces {
 
     private @Nullable Candidate readInPlace(ContainerEntry entry) throws IOException {
         StoredContainer named = entry.stored();
-        try (PackReader reader = PackReader.open(data, named.pack())) {
+        try (PackReader reader = data.open(named.pack())) {
             FoundContainer found = reader.whole(named.offset(), named.bytes());
             noteUnreadable(reader, named.pack());
             return found == null || found.container() != entry.container() ? null : candidate(entry, found);

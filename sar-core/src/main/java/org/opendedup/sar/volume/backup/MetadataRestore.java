@@ -15,6 +15,8 @@ import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -139,7 +141,8 @@ public final class MetadataRestore {
         ContainerPlaces places;
         try (KeyValueStore opened =
                 KeyValueStores.sealed(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), keys)) {
-            places = ContainerPlaces.correct(opened, volume, data, locations.data());
+            places = ContainerPlaces.correct(
+                    opened, volume, new PackFolder(data, ContainerCipher.of(keys)), locations.data());
         }
         requireNoContainer(lostChunks, places, database);
         List<DamagedFile> damaged;

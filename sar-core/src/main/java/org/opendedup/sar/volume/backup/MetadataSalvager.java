@@ -13,6 +13,8 @@ import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -134,7 +136,7 @@ public final class MetadataSalvager {
             long nowNs = TimeStamps.now(InstantSource.system());
             lost = MetadataSalvage.copy(source, database, older, nowNs, progress);
             volume = ContainerRecords.open(database).header().volume();
-            repair(folder, database, volume, lost, nowNs, locations, data, progress);
+            repair(folder, database, volume, lost, nowNs, locations, keys, data, progress);
             if (ContainerRecords.open(database).counts(lost.container()) != null) {
                 BitSet first = new BitSet();
                 first.set(0);
@@ -153,6 +155,7 @@ public final class MetadataSalvager {
             LostRecords lost,
             long nowNs,
             VolumeConfig.Locations locations,
+            @Nullable VolumeKeys keys,
             FileDirectory data,
             Progress progress)
             throws IOException {
@@ -160,7 +163,7 @@ public final class MetadataSalvager {
                 CheckFolder sorting = CheckFolder.make(folder.path())) {
             SalvageRepair repair = new SalvageRepair(database, lost, backing, nowNs);
             VolumeRepair.run(
-                    data,
+                    new PackFolder(data, ContainerCipher.of(keys)),
                     database,
                     VolumeIdentity.read(data, volume),
                     repair,

@@ -13,6 +13,8 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -90,7 +92,7 @@ public final class OfflineCheck {
         }
         try (database;
                 CheckFolder folder = CheckFolder.make(locations.metadata())) {
-            return StoredVolume.unmounted(data, database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES))
+            return StoredVolume.unmounted(packs(data), database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES))
                     .check(progress);
         }
     }
@@ -99,7 +101,7 @@ public final class OfflineCheck {
     public TableRebuild.Report rebuildContainers() throws IOException {
         Directory data = data();
         try (KeyValueStore database = open()) {
-            return VolumeRepair.rebuild(data, database, VolumeIdentity.read(data, identity(database)), progress);
+            return VolumeRepair.rebuild(packs(data), database, VolumeIdentity.read(data, identity(database)), progress);
         }
     }
 
@@ -121,7 +123,7 @@ public final class OfflineCheck {
             MetadataRepair repair =
                     new MetadataRepair(database, FileDirectory.open(metadata), backing, TimeStamps.now(clock));
             TableRebuild.Report rebuilt = VolumeRepair.run(
-                    data,
+                    packs(data),
                     database,
                     VolumeIdentity.read(data, identity(database)),
                     repair,
@@ -137,6 +139,10 @@ public final class OfflineCheck {
 
     private static UUID identity(KeyValueStore database) throws IOException {
         return ContainerRecords.open(database).header().volume();
+    }
+
+    private PackFolder packs(Directory data) {
+        return new PackFolder(data, ContainerCipher.of(keys));
     }
 
     private Directory data() throws IOException {

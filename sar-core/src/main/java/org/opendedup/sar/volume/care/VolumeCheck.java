@@ -13,6 +13,8 @@ import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.container.PackFolder;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
@@ -102,7 +104,11 @@ public final class VolumeCheck {
             try (KeyValueStore database = KeyValueStores.sealed(
                     KeyValueStores.openRocksDb(cut, memory.checkNative(), false), config.keys())) {
                 report = StoredVolume.inUse(
-                                FileDirectory.open(locations.data()), database, config.name(), scratch, present)
+                                new PackFolder(FileDirectory.open(locations.data()), ContainerCipher.of(config.keys())),
+                                database,
+                                config.name(),
+                                scratch,
+                                present)
                         .check(progress);
             }
             if (!withCopies) {

@@ -20,6 +20,7 @@ import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.promotion.HotMemory;
@@ -138,7 +139,8 @@ public final class ChunkEngine {
                         ContainerSize.FULL_BYTES,
                         MAX_CHUNKS_PER_CONTAINER,
                         MAX_OPEN_CONTAINERS,
-                        plan.framesInFlight()),
+                        plan.framesInFlight(),
+                        ContainerCipher.of(config.keys())),
                 metadata::nextContainer,
                 new CountedContainers(metadata),
                 container -> index.frameTable(container),

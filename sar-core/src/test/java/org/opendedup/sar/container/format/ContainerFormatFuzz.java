@@ -6,8 +6,10 @@ import static org.opendedup.sar.fuzz.ParserSet.withCrc;
 import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.TestCiphers;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.FrameDecoder.Expected;
+import org.opendedup.sar.crypt.AeadCipher;
 import org.opendedup.sar.fuzz.ParserSet;
 
 /**
@@ -23,6 +25,13 @@ public final class ContainerFormatFuzz {
     private static final byte[] PACK = resource(ContainerFormatFuzz.class, "pack-v1-container-v2.bin");
 
     private static final Compressor COMPRESSOR = new Compressor(new Compression(Compression.Codec.ZSTD, 1, 64 << 10));
+    private static final byte[] ENCRYPTED = resource(ContainerFormatFuzz.class, "container-v4-aes-256-gcm.bin");
+    /** That of {@link #ENCRYPTED}, and of frames that the fuzzer encrypts. */
+    private static final ContainerCipher CIPHER =
+            ContainerCipher.of(TestCiphers.keys(1, AeadCipher.AES_256_GCM), () -> 1);
+
+    private static final FrameDecoder ENCRYPTED_DECODER = new FrameDecoder(COMPRESSOR, CIPHER);
+    private static final FrameDecoder DECODER = new FrameDecoder(COMPRESSOR, ContainerCipher.NONE);
 
     private static final ParserSet PARSERS = new ParserSet()
             .add("pack header", ContainerFormatFuzz::packHeader, Arrays.copyOf(PACK, 20))
@@ -31,6 +40,8 @@ public final class ContainerFormatFuzz {
             .add("frame table", ContainerFormatFuzz::table, tableOf(NONE), tableOf(ZSTD), tableOf(REWRITTEN))
             .add("kept frame table", ContainerFormatFuzz::keptTable, kept(tableOf(NONE)), kept(tableOf(REWRITTEN)))
             .add("frame", ContainerFormatFuzz::frame, frameOf(NONE), frameOf(ZSTD), frameOf(LZ4), frameOf(REWRITTEN))
+            .add("frame of an encrypted volume", ContainerFormatFuzz::anyEncrypted, frameOf(ENCRYPTED), frameOf(NONE))
+            .add("encrypted frame", ContainerFormatFuzz::encrypted, frameOf(NONE), frameOf(ZSTD), frameOf(REWRITTEN))
             .add("payload", ContainerFormatFuzz::payload, payloadOf(NONE), payloadOf(ZSTD), payloadOf(LZ4));
 
     private ContainerFormatFuzz() {}
@@ -48,12 +59,14 @@ public final class ContainerFormatFuzz {
     }
 
     private static void header(byte[] bytes) throws IOException {
-        ContainerFormat.readHeader(withCrc(Arrays.copyOf(bytes, ContainerFormat.HEADER_BYTES), 28), "a container");
+        ContainerFormat.readHeader(
+                withCrc(Arrays.copyOf(bytes, ContainerFormat.HEADER_BYTES), 28), ContainerCipher.NONE, "a container");
     }
 
     private static void footer(byte[] bytes) throws IOException {
         byte[] footer = withCrc(Arrays.copyOf(bytes, ContainerFormat.FOOTER_BYTES), 44);
-        Footer read = ContainerFormat.readFooter(footer, Bytes.getLong(footer, 8), CONTAINER_BYTES, "a container");
+        Footer read = ContainerFormat.readFooter(
+                footer, Bytes.getLong(footer, 8), CONTAINER_BYTES, ContainerCipher.NONE, "a container");
         if (read.directoryOffset() + read.directoryBytes() + ContainerFormat.FOOTER_BYTES != CONTAINER_BYTES) {
             throw new AssertionError("a directory that does not end at its footer: " + read);
         }
@@ -83,6 +96,30 @@ public final class ContainerFormatFuzz {
     }
 
     private static void frame(byte[] bytes) throws IOException {
+        frame(bytes, DECODER);
+    }
+
+    /** A right checksum, and hardly ever a right tag. */
+    private static void anyEncrypted(byte[] bytes) throws IOException {
+        frame(bytes, ENCRYPTED_DECODER);
+    }
+
+    /** Any list and payload, encrypted by a program that has the key. */
+    private static void encrypted(byte[] bytes) throws IOException {
+        FrameFormat.Header header = FrameFormat.readHeader(bytes, 0, bytes.length);
+        if (header == null) {
+            return;
+        }
+        Bytes out = new Bytes(bytes.length + ContainerCipher.TAG_BYTES);
+        out.putBytes(bytes, 0, FrameFormat.HEADER_BYTES + header.contentBytes());
+        out.array()[6] = ContainerCipher.TAG_BYTES;
+        new ContainerWriting(CIPHER, header.identity())
+                .encryptFrame(header.firstSlot(), out, 0, FrameFormat.HEADER_BYTES);
+        out.putCrc(0);
+        frame(out.toArray(), ENCRYPTED_DECODER);
+    }
+
+    private static void frame(byte[] bytes, FrameDecoder decoder) throws IOException {
         FrameFormat.Header header = FrameFormat.readHeader(bytes, 0, bytes.length);
         if (header == null) {
             return;
@@ -93,7 +130,7 @@ public final class ContainerFormatFuzz {
         FrameTable.Builder table = new FrameTable.Builder(writing);
         table.add(header.firstSlot(), header.chunks(), 32, header.frameBytes(), header.rawBytes());
         Expected expected = new Expected(header.identity().container(), new LocatedTable(1, 4096, table.build()), 0);
-        Frame frame = FrameDecoder.decode(sound, 0, expected, COMPRESSOR, false);
+        Frame frame = decoder.decode(sound, 0, expected, false);
         int sum = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
             sum += frame.length(slot);
@@ -101,7 +138,7 @@ public final class ContainerFormatFuzz {
         if (sum != frame.data().length) {
             throw new AssertionError("chunks of " + sum + " bytes in a frame of " + frame.data().length);
         }
-        FrameDecoder.decode(sound, 0, expected, COMPRESSOR, true);
+        decoder.decode(sound, 0, expected, true);
     }
 
     /** The codec, the length before compression (3 bytes), and the payload. */

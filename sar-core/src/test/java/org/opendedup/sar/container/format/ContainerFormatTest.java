@@ -3,6 +3,7 @@ package org.opendedup.sar.container.format;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.Compaction;
 import org.opendedup.sar.container.ContainerBytes;
@@ -31,13 +33,16 @@ import org.opendedup.sar.container.Replacements;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.container.StoreFixture;
 import org.opendedup.sar.container.TestChunks;
+import org.opendedup.sar.container.TestCiphers;
+import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.CrashDirectory;
 
 /**
- * Compares the formats of containers, versions 2 and 3, and packs, version 1, with files kept since they were fixed: a
- * container for each codec, one of generation 2 with removed chunks, one with lost chunks, and a pack of two
- * containers. With {@code -Dsar.golden=DIR} the files are written to that folder, for a new version of the format;
- * those of an old version never change.
+ * Compares the formats of containers, versions 2 to 4, and packs, version 1, with files kept since they were fixed: a
+ * container for each codec, one of generation 2 with removed chunks, one with lost chunks, one for each cipher, and a
+ * pack of two containers. With {@code -Dsar.golden=DIR} the files are written to that folder, for a new version of the
+ * format; those of an old version never change.
  */
 final class ContainerFormatTest {
     private static final String WRITTEN_ANEW = "container-v2-generation2.bin";
@@ -64,6 +69,10 @@ final class ContainerFormatTest {
 
     private final TestChunks chunks = new TestChunks();
     private final CrashDirectory written = new CrashDirectory(0);
+
+    private static String goldenName(AeadCipher algorithm) {
+        return "container-v4-" + algorithm.name().toLowerCase(Locale.ROOT).replace('_', '-') + ".bin";
+    }
 
     private static String goldenName(Compression.Codec codec) {
         return "container-v2-" + codec.name().toLowerCase(Locale.ROOT) + ".bin";
@@ -124,16 +133,43 @@ final class ContainerFormatTest {
         return fixture.openWithoutTables(disk);
     }
 
+    @ParameterizedTest
+    @EnumSource(AeadCipher.class)
+    void anEncryptedContainerIsReadByEveryLaterProgram(AeadCipher algorithm) throws IOException {
+        VolumeKeys keys = TestCiphers.keys(1, algorithm);
+        fixture.cipher = TestCiphers.counting(keys, 0x1122334455667788L);
+        write(Compression.Codec.NONE, 1);
+        keep(goldenName(algorithm), fixture.contents(written, 1));
+        byte[] kept = golden(goldenName(algorithm));
+        assertArrayEquals(kept, fixture.contents(written, 1));
+        assertEquals(ContainerFormat.ENCRYPTED_VERSION, kept[4], "programs that do not know it refuse it");
+        try (ContainerStore store = openWith(kept)) {
+            chunks.assertAllReadable(store);
+            assertEquals(20, store.directory(1).slots());
+        }
+        // The control: the key of another volume.
+        fixture.cipher = ContainerCipher.of(TestCiphers.keys(2, algorithm));
+        try (ContainerStore store = openWith(kept)) {
+            assertThrows(CorruptionException.class, () -> chunks.assertAllReadable(store));
+        }
+    }
+
     /** Generation 2, without slot 0, the slots of frame 1 and those of the last frame. */
     private BitSet writeAnew() throws IOException {
         write(Compression.Codec.NONE, 1);
-        FrameTable table = ContainerBytes.of(1, fixture.contents(written, 1)).table();
+        FrameTable table = ContainerBytes.of(1, fixture.contents(written, 1), ContainerCipher.NONE)
+                .table();
         BitSet removed = new BitSet();
         removed.set(0);
         removed.set(table.firstSlot(1), table.firstSlot(2));
         removed.set(table.firstSlot(table.frames() - 1), table.slots());
         ContainerBytes.remove(
-                written, fixture.table(written), 1, removed, new Compression(Compression.Codec.NONE, 0, 0));
+                written,
+                fixture.table(written),
+                1,
+                removed,
+                new Compression(Compression.Codec.NONE, 0, 0),
+                ContainerCipher.NONE);
         return removed;
     }
 

@@ -18,6 +18,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -48,7 +49,8 @@ final class StoredHome implements Closeable {
                         16 << 20,
                         PER_CONTAINER,
                         1,
-                        4 << 20),
+                        4 << 20,
+                        ContainerCipher.NONE),
                 ids::incrementAndGet,
                 table,
                 container -> null,

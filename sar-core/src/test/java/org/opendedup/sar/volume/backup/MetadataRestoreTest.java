@@ -32,7 +32,9 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.PackReader;
+import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
@@ -598,7 +600,7 @@ class MetadataRestoreTest {
             ContainerPlaces places = ContainerPlaces.correct(
                     database,
                     volume,
-                    UnreadableByte.in(data, pack, stored.offset() + 100),
+                    new PackFolder(UnreadableByte.in(data, pack, stored.offset() + 100), ContainerCipher.NONE),
                     trial.config.locations().data());
             assertEquals(1, places.unreadablePacks());
             assertFalse(places.missing().isEmpty(), "its files are named all the same");
@@ -609,7 +611,10 @@ class MetadataRestoreTest {
             Arrays.fill(bytes, (int) stored.offset(), (int) (stored.offset() + stored.bytes()), (byte) 0);
             Files.write(file, bytes);
             places = ContainerPlaces.correct(
-                    database, volume, data, trial.config.locations().data());
+                    database,
+                    volume,
+                    new PackFolder(data, ContainerCipher.NONE),
+                    trial.config.locations().data());
             assertEquals(0, places.unreadablePacks());
             ContainerEntry marked = Objects.requireNonNull(records.entry(entry.container()));
             assertTrue(marked.damagedSlots() > 0);
@@ -667,7 +672,7 @@ class MetadataRestoreTest {
     /** Removes the frames of what the second collection wrote. */
     private int emptyThirdGeneration(FileDirectory data, long pack) throws IOException {
         List<FoundContainer> found = new ArrayList<>();
-        try (PackReader reader = PackReader.open(data, pack)) {
+        try (PackReader reader = new PackFolder(data, ContainerCipher.NONE).open(pack)) {
             reader.forEach(offset -> 0, container -> {
                 if (container.stored().writing().generation() == 3) {
                     found.add(container);
