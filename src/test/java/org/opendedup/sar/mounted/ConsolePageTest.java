@@ -158,9 +158,18 @@ class ConsolePageTest {
                 "document.querySelector('h1')?.textContent === 'pool' && document.querySelector('.tiles') !== null");
     }
 
-    private void showsTheVolume() {
+    private void showsTheVolume() throws Exception {
         // Curves of the load, and what is on the SSD and why.
         browser.until("document.querySelectorAll('section[aria-label=\"Traffic\"] path.curve').length > 1");
+        browser.until("document.querySelectorAll('section[aria-label=\"Response time of reads\"] path.curve')"
+                + ".length > 0");
+        String durations = "/99 %(memory|read ahead|SSD|disk)[1-9][0-9,]*[0-9.]+ [µm]s/.test("
+                + text("Response time of reads") + ")";
+        browser.until(durations);
+        // Those since the mount.
+        browser.eval("document.querySelectorAll('section[aria-label=\"Response time of reads\"] .choice button')[1]"
+                + ".click()");
+        assertEquals(true, browser.eval(durations));
         browser.until("/chunks on it[1-9]/.test(" + text("SSD") + ")");
         browser.until("/Promoted because.*(written twice|read)/.test(" + text("SSD") + ")");
         browser.until("/No damage is known/.test(" + text("Damaged files") + ")");

@@ -58,6 +58,12 @@ public final class LatencyBuckets {
         public long total() {
             return counts.stream().mapToLong(Long::longValue).sum();
         }
+
+        /** Returns the mean of the durations, in microseconds; 0 if there are none. */
+        public double meanMicros() {
+            long total = total();
+            return total == 0 ? 0 : (double) sumNanos / total / NANOS_PER_MICRO;
+        }
     }
 
     /** Returns the upper bounds of all buckets but the last, in microseconds; a bound is in its bucket. */

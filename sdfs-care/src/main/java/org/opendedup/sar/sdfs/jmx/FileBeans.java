@@ -3,9 +3,16 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.management.openmbean.CompositeData;
+import org.opendedup.sar.common.LatencyBuckets;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Effect;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Limits;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Parameter;
@@ -16,6 +23,7 @@ final class FileBeans {
     private static final Duration TIER_AGE_MAX = Duration.ofSeconds(1);
 
     private static final Duration CACHE_AGE_MAX = Duration.ofMillis(200);
+    private static final Duration LATENCIES_AGE_MAX = Duration.ofMillis(200);
 
     private FileBeans() {}
 
@@ -90,6 +98,51 @@ final class FileBeans {
     static RecordBean restoreCache(FileCare files) {
         return new RecordBean("Chunks that stay in memory for sequential readers (lookahead paper §3)")
                 .figures(RestoreCacheFigures.class, new Recent<>(CACHE_AGE_MAX, files::restoreCache));
+    }
+
+    /** @param sample returns how long the reads of programs took since the mount, of all places */
+    static RecordBean readLatencies(Beans.Call<Map<From, LatencyBuckets.Counts>> sample) {
+        var bean = new RecordBean(
+                        "How long reads of programs took since the mount, by the slowest place that each waited for."
+                                + " What the kernel answers from its cache is not counted")
+                .attribute(
+                        long[].class,
+                        "BucketBoundsMicros",
+                        "Longest duration in each bucket; the last bucket has the longer ones",
+                        "microseconds",
+                        () -> array(LatencyBuckets.boundsMicros()));
+        var recent = new Recent<>(LATENCIES_AGE_MAX, sample);
+        for (From from : From.values()) {
+            Supplier<LatencyBuckets.Counts> counts =
+                    () -> Objects.requireNonNull(recent.get().get(from));
+            String[] words = from.name().toLowerCase(Locale.ROOT).split("_");
+            String name =
+                    "From" + Arrays.stream(words).map(RecordBean::capitalized).collect(Collectors.joining());
+            String reads = " of reads with this as the slowest place: " + String.join(" ", words);
+            bean.attribute(
+                            long.class,
+                            name + "Reads",
+                            "Number" + reads,
+                            "reads",
+                            () -> counts.get().total())
+                    .attribute(
+                            double.class,
+                            name + "MeanMicros",
+                            "Mean duration" + reads + "; 0 if there are none",
+                            "microseconds",
+                            () -> counts.get().meanMicros())
+                    .attribute(
+                            long[].class,
+                            name + "Buckets",
+                            "Numbers, by duration," + reads,
+                            "reads",
+                            () -> array(counts.get().counts()));
+        }
+        return bean;
+    }
+
+    private static long[] array(List<Long> numbers) {
+        return numbers.stream().mapToLong(Long::longValue).toArray();
     }
 
     static RecordBean fastTier(Beans.Call<FastTierFigures> figures, TierWork work) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -30,21 +31,21 @@ final class History implements AutoCloseable {
     private long taken;
 
     /** Times of the samples, in milliseconds since 1970. Guarded by this. */
-    private final long[] times = new long[SAMPLES_MAX];
+    private final double[] times = new double[SAMPLES_MAX];
 
-    /** An attribute of a bean whose value is a number; its samples are a ring. */
+    /** An attribute of a bean whose value is a number; its samples are a ring. A double has 2^53 exactly: 8 PiB. */
     static final class Series {
         private final RecordBean bean;
         private final String attribute;
-        private final long[] ring = new long[SAMPLES_MAX];
+        private final double[] ring = new double[SAMPLES_MAX];
 
         Series(RecordBean bean, String attribute) {
             this.bean = bean;
             this.attribute = attribute;
         }
 
-        private long now() throws AttributeNotFoundException {
-            return bean.getAttribute(attribute) instanceof Number number ? number.longValue() : 0;
+        private double now() throws AttributeNotFoundException {
+            return bean.getAttribute(attribute) instanceof Number number ? number.doubleValue() : 0;
         }
     }
 
@@ -69,7 +70,7 @@ final class History implements AutoCloseable {
 
     /** Takes a sample: of all series or of none. */
     void sample() throws AttributeNotFoundException {
-        long[] values = new long[series.size()];
+        double[] values = new double[series.size()];
         for (int i = 0; i < values.length; i++) {
             values[i] = series.get(i).now();
         }
@@ -92,22 +93,27 @@ final class History implements AutoCloseable {
                         "Times",
                         "Times of the samples, since 1970 in UTC",
                         "milliseconds",
-                        () -> samples(times));
+                        () -> wholes(times));
         for (Series one : series) {
             MBeanAttributeInfo info = one.bean.attributeInfo(one.attribute);
-            bean.attribute(
-                    long[].class,
-                    one.attribute,
-                    RecordBean.plainText(info),
-                    String.valueOf(info.getDescriptor().getFieldValue("units")),
-                    () -> samples(one.ring));
+            String text = RecordBean.plainText(info);
+            String unit = String.valueOf(info.getDescriptor().getFieldValue("units"));
+            if (info.getType().equals("double")) {
+                bean.attribute(double[].class, one.attribute, text, unit, () -> samples(one.ring));
+            } else {
+                bean.attribute(long[].class, one.attribute, text, unit, () -> wholes(one.ring));
+            }
         }
         return bean;
     }
 
-    private synchronized long[] samples(long[] ring) {
+    private long[] wholes(double[] ring) {
+        return Arrays.stream(samples(ring)).mapToLong(value -> (long) value).toArray();
+    }
+
+    private synchronized double[] samples(double[] ring) {
         int count = (int) Math.min(taken, SAMPLES_MAX);
-        long[] samples = new long[count];
+        double[] samples = new double[count];
         for (int i = 0; i < count; i++) {
             samples[i] = ring[(int) ((taken - count + i) % SAMPLES_MAX)];
         }

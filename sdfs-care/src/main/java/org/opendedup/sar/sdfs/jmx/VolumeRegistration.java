@@ -19,6 +19,8 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.LatencyBuckets;
+import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.OptionValues;
@@ -78,6 +80,18 @@ public final class VolumeRegistration implements AutoCloseable {
                     "SsdLatencyMeanMicros",
                     "HomeLatencyReads",
                     "HomeLatencyMeanMicros"),
+            "ReadLatencies",
+            List.of(
+                    "FromMemoryReads",
+                    "FromMemoryMeanMicros",
+                    "FromFastTierReads",
+                    "FromFastTierMeanMicros",
+                    "FromSsdReads",
+                    "FromSsdMeanMicros",
+                    "FromAheadReads",
+                    "FromAheadMeanMicros",
+                    "FromDiskReads",
+                    "FromDiskMeanMicros"),
             "SelectivePromotion",
             List.of("PromotedChunks"),
             "MapTable",
@@ -209,6 +223,11 @@ public final class VolumeRegistration implements AutoCloseable {
         add("Files", FileBeans.files(files));
         add("Streams", FileBeans.streams(files));
         add("RestoreCache", FileBeans.restoreCache(files));
+    }
+
+    /** @param sample returns how long the reads of programs took since the mount, of all places */
+    public void readLatencies(Beans.Call<Map<From, LatencyBuckets.Counts>> sample) {
+        add("ReadLatencies", FileBeans.readLatencies(sample));
     }
 
     /** Adds the jobs of all kinds. */

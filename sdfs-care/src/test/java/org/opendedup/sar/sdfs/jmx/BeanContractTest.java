@@ -25,6 +25,7 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -80,6 +81,7 @@ class BeanContractTest {
                     var fastTier = new FakeFastTier();
                     beans.fastTier(fastTier::figures, fastTier);
                     beans.files(new FakeFiles());
+                    beans.readLatencies(new ReadLatencies()::counts);
                     beans.collections(collections, StartTimes.NEVER);
                     beans.scrubs(scrubs, StartTimes.NEVER);
                     beans.heals(heals, List::of);

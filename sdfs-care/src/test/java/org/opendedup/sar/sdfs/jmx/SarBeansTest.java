@@ -44,6 +44,7 @@ import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
@@ -116,6 +117,11 @@ class SarBeansTest {
             beans.sar(administration);
             beans.fastTier(fastTier::figures, fastTier);
             beans.files(files);
+            var reads = new ReadLatencies();
+            reads.begin();
+            reads.waits(ReadLatencies.From.FAST_TIER);
+            reads.end(System.nanoTime());
+            beans.readLatencies(reads::counts);
             beans.collections(collections, timer);
             beans.scrubs(scrubs, timer);
             beans.heals(heals, List::of);
@@ -147,7 +153,7 @@ class SarBeansTest {
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(20, names.size(), names::toString);
+        assertEquals(21, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());
@@ -256,6 +262,17 @@ class SarBeansTest {
         assertEquals("lookahead", get("RestoreCache", "Policy"));
         assertEquals(true, invoke("Volume", "unmount"));
         assertTrue(unmounted);
+    }
+
+    @Test
+    void readsAreCountedByTheirSlowestPlace() throws Exception {
+        assertEquals(1L, get("ReadLatencies", "FromFastTierReads"));
+        assertEquals(0L, get("ReadLatencies", "FromDiskReads"));
+        assertEquals(0.0, get("ReadLatencies", "FromDiskMeanMicros"));
+        assertTrue((double) get("ReadLatencies", "FromFastTierMeanMicros") > 0);
+        long[] buckets = (long[]) get("ReadLatencies", "FromFastTierBuckets");
+        assertEquals(1, Arrays.stream(buckets).sum());
+        assertEquals(buckets.length - 1, ((long[]) get("ReadLatencies", "BucketBoundsMicros")).length);
     }
 
     @Test

@@ -302,6 +302,7 @@ public final class VolumeDaemon {
                         beans.sar(administration);
                         beans.fastTier(volume.tier()::figures, tierControl);
                         beans.files(fileControl);
+                        beans.readLatencies(() -> volume.latencies().reads());
                         beans.collections(collections, timer);
                         beans.scrubs(scrubs, scrubTimer);
                         beans.heals(

@@ -8,6 +8,7 @@ import { bytes, decimal, duration, micros, number, percent, perSecond, speed, wo
 // What each refresh reads; a volume without files, or without an SSD, has not all of it.
 const FIGURES = {
   Volume: true,
+  ReadLatencies: true,
   DataDistributor: true,
   SelectivePromotion: true,
   DataDemotion: true,
@@ -19,6 +20,14 @@ const FIGURES = {
   RestoreCache: true,
   DamagedFiles: true,
 };
+// Where reads of programs waited, the fastest first: the beginning of the names in the bean, what is shown, the colour.
+const PLACES = [
+  ["FromMemory", "memory", "memory"],
+  ["FromFastTier", "fast tier", "tier"],
+  ["FromSsd", "SSD", "ssd"],
+  ["FromAhead", "read ahead", "ahead"],
+  ["FromDisk", "disk", "disk"],
+];
 const HISTORY_MS = 60_000;
 const LIVE_MS = 5 * 60_000;
 const DAY_MS = 24 * 3600_000;
@@ -115,7 +124,7 @@ class Samples {
 }
 
 function prefixed(figures) {
-  return { ...figures.DataDistributor, Entries: figures.MapTable?.Entries };
+  return { ...figures.DataDistributor, ...figures.ReadLatencies, Entries: figures.MapTable?.Entries };
 }
 
 const level = (samples, name) => samples.map((one) => [one.time, one[name]]);
@@ -130,6 +139,51 @@ const mean = (samples, count, value) =>
     const more = one[count] - before[count];
     return more > 0 ? [[one.time, (one[count] * one[value] - before[count] * before[value]) / more]] : [];
   });
+
+// The reads that waited for a place between the first and the last sample, by duration. The samples of a day have no
+// such numbers: then those since the mount.
+function durations(samples, place) {
+  const [first, last] = [samples[0], samples.at(-1)];
+  const counts = (last?.[`${place}Buckets`] ?? []).map((count, i) => count - (first[`${place}Buckets`]?.[i] ?? 0));
+  return { counts, bounds: last?.BucketBoundsMicros ?? [], reads: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+// The bound of the bucket in which this share of the reads has ended.
+function within({ counts, bounds, reads }, share) {
+  let ended = 0;
+  const bucket = counts.findIndex((count) => (ended += count) >= share * reads);
+  return bucket < bounds.length ? micros(bounds[bucket]) : `over ${micros(bounds.at(-1))}`;
+}
+
+// How many reads waited for each place, and how long at most.
+class WaitTable {
+  constructor() {
+    this.element = h("div", { class: "scroll" });
+  }
+
+  show(places) {
+    const read = places.filter((place) => place.reads > 0);
+    if (read.length === 0) {
+      this.element.replaceChildren(h("p", { class: "soft small" }, "no reads in this time"));
+      return;
+    }
+    const row = (place) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, place.name),
+        [number(place.reads), ...[0.5, 0.95, 0.99].map((share) => within(place, share))].map((value) => h("td", { class: "number" }, value)),
+      );
+    this.element.replaceChildren(
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, h("th", {}, "slowest place"), ["reads", "50 % within", "95 %", "99 %"].map((name) => h("th", { scope: "col", class: "number" }, name)))),
+        h("tbody", {}, read.map(row)),
+      ),
+    );
+  }
+}
 
 // A card with charts over the last minutes or the last day.
 class Course {
@@ -209,6 +263,21 @@ export class VolumeView {
         ],
       },
     ]);
+    this.waits = new Course("Response time of reads", [
+      {
+        title: "Mean, by the slowest place that a read waited for",
+        chart: new LineChart({ label: "Mean response time of reads", format: micros }),
+        series: (samples) =>
+          PLACES.map(([place, name, colour]) => ({ name, class: colour, points: mean(samples, `${place}Reads`, `${place}MeanMicros`) })).filter(
+            (one) => one.points.length > 0,
+          ),
+      },
+      {
+        title: "How many took how long: in 5 minutes, or since the mount",
+        chart: new WaitTable(),
+        series: (samples) => PLACES.map(([place, name]) => ({ name, ...durations(samples, place) })),
+      },
+    ]);
     this.latencies = h("div", { class: "scroll" });
     this.sources = new Course(
       "Reads by source",
@@ -223,7 +292,7 @@ export class VolumeView {
           ],
         },
         {
-          title: "Mean response time",
+          title: "Mean response time of SSD and disk",
           chart: new LineChart({ label: "Mean response time", format: micros }),
           series: (samples) => [
             { name: "SSD", class: "ssd", points: mean(samples, "SsdLatencyReads", "SsdLatencyMeanMicros") },
@@ -257,7 +326,7 @@ export class VolumeView {
         "div",
         { class: "sections" },
         h("div", { class: "column" }, this.space.element, this.sources.element, this.readersCard),
-        h("div", { class: "column" }, this.traffic.element, this.jobs.element, this.ssdCard, this.damage.element),
+        h("div", { class: "column" }, this.traffic.element, this.waits.element, this.jobs.element, this.ssdCard, this.damage.element),
         this.explain.element,
         this.settings.element,
       ),
@@ -291,6 +360,8 @@ export class VolumeView {
     this.drawSpace(now);
     this.space.draw(this.samples);
     this.traffic.draw(this.samples);
+    this.waits.element.hidden = !figures.ReadLatencies;
+    this.waits.draw(this.samples);
     const hasSsd = figures.SsdLog && figures.SsdLog.State !== "none";
     this.sources.element.hidden = !hasSsd;
     this.ssdCard.hidden = !hasSsd;
