@@ -34,6 +34,37 @@ await_end() {
   fail "process $1 does not end"
 }
 
+# Becomes what a unit of systemd starts, with its environment and those of its restrictions that need no systemd. Arguments: its file, and
+# its instance. /etc/default/sdfs must have no values that the shell reads otherwise than systemd.
+as_unit() {
+  local unit="/usr/lib/systemd/system/$1" command capabilities
+  # ${NAME} is one word for systemd, $NAME several.
+  command="$(sed -n -e "s/%i/$2/g" -e 's/\${[A-Z_]*}/"&"/g' -e 's/^ExecStart=//p' "$unit")"
+  capabilities="$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | sed -e 's/CAP_/+/g' -e 's/ /,/g')"
+  exec env -i PATH="$PATH" JOURNAL_STREAM=8:1 bash -c "set -a; $(sed -n 's/^Environment=//p' "$unit")
+    source /etc/default/sdfs
+    exec setpriv --no-new-privs --bounding-set=-all,${capabilities,,} $command"
+}
+
+await_line() {
+  local tries
+  for ((tries = 0; tries < 600; tries++)); do
+    ! grep -sq "$1" "$2" || return 0
+    sleep 0.1
+  done
+  fail "'$1' is not in $2: $(cat "$2")"
+}
+
+# Asks the console for the volumes, as user admin with this password.
+volumes_of_console() {
+  exec 3<>/dev/tcp/127.0.0.1/8771
+  printf 'POST /api/volumes HTTP/1.1\r\nHost: localhost:8771\r\nConnection: close\r\nAuthorization: Basic %s\r\n' \
+    "$(printf 'admin:%s' "$1" | base64)" >&3
+  printf 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}' >&3
+  cat <&3
+  exec 3>&-
+}
+
 same() { diff -r "$data" "$mount_point/first" || fail "the files differ"; }
 
 # --- install where nothing can be mounted, and purge at once
@@ -77,6 +108,37 @@ same
 [[ "$(sdfscli estimate --json "$data")" == *'"'*'"'* ]] || fail "no estimate"
 say "used"
 
+# --- the services, as their units start them
+
+cat >>/etc/default/sdfs <<'SETTINGS'
+SDFS_WATCH_EXEC=/trial/told.sh
+SDFS_CONSOLE_OPTIONS=--listen=127.0.0.1:8771
+SETTINGS
+printf '#!/bin/sh\necho "$SDFS_VOLUME: $SDFS_STATE" >>/trial/told\n' >/trial/told.sh
+chmod 755 /trial/told.sh
+! (as_unit sdfs-console.service "") >/trial/console 2>&1 || fail "the console runs without a user"
+grep -q 'sdfscli console user add admin' /trial/console || fail "of the missing user it says $(cat /trial/console)"
+password="$(sdfscli console user add admin --role=change)"
+as_unit sdfs-console.service "" >/trial/console 2>&1 &
+console=$!
+as_unit sdfs-watch@.service pool0 >/trial/watch 2>&1 &
+watch=$!
+await_line 'The console is at' /trial/console
+[[ "$(volumes_of_console "$password")" == *'"state":"mounted"'* ]] || fail "the console knows no mounted volume"
+umount "$mount_point"
+await_line '^pool0: not mounted' /trial/told
+mount -t sdfs pool0 "$mount_point"
+await_line '^pool0: mounted' /trial/told
+grep -qz -- '-Xmx24m' "/proc/$watch/cmdline" || fail "the watch has no small heap"
+kill "$console" "$watch"
+for ended in "$console" "$watch"; do
+  status=0
+  wait "$ended" || status=$?
+  ((status == 143)) || fail "a service ended with $status after SIGTERM, which its unit does not take for success"
+done
+rm /trial/told.sh
+say "the services run as their units start them"
+
 # --- upgrade with a mounted volume
 
 old="$(daemon)"
@@ -107,6 +169,9 @@ say "upgraded while mounted, $held jars held; the next mount is of the new progr
 # --- remove while mounted, purge
 
 old="$(daemon)"
+enabled=/etc/systemd/system/multi-user.target.wants/sdfs@pool0.service
+mkdir -p "$(dirname "$enabled")"
+ln -s /usr/lib/systemd/system/sdfs@.service "$enabled"
 apt remove sdfs
 same
 umount "$mount_point"
@@ -115,7 +180,9 @@ await_end "$old"
 apt purge sdfs
 [[ -s /etc/sdfs/pool0-volume-cfg.xml && -d /srv/pool0/chunkstore ]] || fail "a purge removed a volume"
 rm -r /srv/pool0 /srv/restored /etc/sdfs
+[[ ! -L "$enabled" ]] || fail "a purge leaves the link of an enabled unit"
 rmdir "$mount_point"
+rmdir -p --ignore-fail-on-non-empty "$(dirname "$enabled")"
 everything >/trial/after
 diff /trial/before /trial/after || fail "the purge leaves these, or took them"
 say "removed and purged; nothing is left"

@@ -132,8 +132,10 @@ run_java() {
     options+=("-XX:SharedArchiveFile=$home/commands.jsa" "-Dsdfs.archive=$home/daemon.jsa" -Xlog:disable
       '-Xlog:all=error,cds*=off:stderr')
   fi
-  # For scripts/install.
-  [[ -z "${SDFS_COMMAND_JAVA_OPTS:-}" ]] || options+=("$SDFS_COMMAND_JAVA_OPTS")
+  # Separated by spaces, as SDFS_JAVA_OPTS.
+  local -a more
+  read -ra more <<<"${SDFS_COMMAND_JAVA_OPTS:-}"
+  options+=("${more[@]}")
   ((feature < 22)) || options+=(--enable-native-access=ALL-UNNAMED)
   ((feature < 24)) || options+=(--sun-misc-unsafe-memory-access=allow)
   exec "$java" "${options[@]}" -cp "$classes" "$main_class" "$@"

@@ -69,8 +69,12 @@ final class DocumentedCommands {
         options.add("--recover");
         options.addAll(THEIRS);
         var text = new StringBuilder();
-        try (Stream<Path> files = Files.walk(Commands.projectFolder().resolve("scripts"))) {
-            for (Path script : files.filter(Files::isRegularFile).toList()) {
+        Path project = Commands.projectFolder();
+        try (Stream<Path> files = Files.walk(project.resolve("scripts"));
+                Stream<Path> packaged = Files.list(project.resolve("packaging/debian"))) {
+            Stream<Path> units = packaged.filter(file -> file.toString().endsWith(".service"));
+            for (Path script :
+                    Stream.concat(files.filter(Files::isRegularFile), units).toList()) {
                 text.append(Files.readString(script, StandardCharsets.ISO_8859_1));
             }
         }
@@ -88,7 +92,7 @@ final class DocumentedCommands {
         return options.contains(name);
     }
 
-    /** Returns the text of all scripts. */
+    /** Returns the text of all scripts, and of the units of systemd. */
     String scripts() {
         return scripts;
     }

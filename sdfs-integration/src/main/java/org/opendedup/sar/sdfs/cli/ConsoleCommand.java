@@ -6,6 +6,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.console.ConsoleServer;
@@ -43,6 +44,9 @@ import picocli.CommandLine.Option;
             "  sdfscli console --listen=0.0.0.0:8770 --tls"
         })
 final class ConsoleCommand extends VolumeCommand {
+    /** Set by systemd, if the output goes to its journal, which more people read than may change volumes. */
+    private static final String OF_JOURNAL = "JOURNAL_STREAM";
+
     @Option(
             names = "--listen",
             paramLabel = "HOST:PORT",
@@ -61,13 +65,17 @@ final class ConsoleCommand extends VolumeCommand {
     String tls;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
         Environment environment = cli().environment();
         Path folder = environment.configDirectory().folder();
         var users = new ConsoleUsers(folder);
         ListenAddress address = address();
         ConsoleServer.requireTls(address, tls != null);
         if (!users.exist()) {
+            if (environment.variables().containsKey(OF_JOURNAL)) {
+                throw new CommandFailedException("there is no user, and a new password does not belong into a journal: "
+                        + "sdfscli console user add admin --role=change");
+            }
             print("Made two users of the console. Their passwords are shown only now:");
             for (Role role : List.of(Role.READ, Role.CHANGE)) {
                 String name = role == Role.READ ? "reader" : "admin";

@@ -65,6 +65,17 @@ class ConsoleUsersTest {
     }
 
     @Test
+    void noPasswordIsPrintedToAJournal() throws IOException {
+        output = new CommandOutput(folder);
+        output.set("JOURNAL_STREAM", "8:1");
+        assertEquals(
+                ExitCode.FAILED, CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "console"));
+        assertTrue(output.err().contains("sdfscli console user add admin --role=change"), output.err());
+        assertEquals("", output.out());
+        assertFalse(new ConsoleUsers(folder).exist());
+    }
+
+    @Test
     void theCommandAddsListsAndRemovesUsers() throws IOException {
         assertEquals(0, console("user", "add", "anna", "--role=change"), () -> output.err());
         String password = output.out().strip();
