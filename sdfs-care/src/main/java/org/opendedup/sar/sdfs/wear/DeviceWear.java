@@ -5,11 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 
@@ -18,9 +15,6 @@ import org.opendedup.sar.common.Printable;
  * RAID controller that the kernel shows as one, and for eMMC by the kernel.
  */
 final class DeviceWear {
-    /** A device that hangs must not hold up anything else. */
-    private static final Duration LIMIT = Duration.ofSeconds(20);
-
     /**
      * Names of the attributes by which SATA devices tell how much of their endurance is left, in percent; the best
      * first. Later versions of smartctl know this better and say it as {@code endurance_used}.
@@ -60,7 +54,7 @@ final class DeviceWear {
     record Wear(@Nullable Double used, String unknown) {}
 
     DeviceWear() {
-        this(DeviceWear::smartctl);
+        this(new Smartctl()::ask);
     }
 
     DeviceWear(Asker asker) {
@@ -122,35 +116,13 @@ final class DeviceWear {
         }
         JsonNode refusal = report.at("/smartctl/messages/0/string");
         if (refusal.isTextual()) {
-            throw new IOException("smartctl says: " + Printable.line(refusal.asText()));
+            String said = Printable.line(refusal.asText());
+            // Root may open devices, unless a unit of systemd or a container forbids them.
+            String remedy = said.contains("Operation not permitted")
+                    ? "; allow the device to the unit, as docs/operations/monitoring.md says"
+                    : "";
+            throw new IOException("smartctl says: " + said + remedy);
         }
         return OptionalDouble.empty();
-    }
-
-    private static String smartctl(String device) throws IOException {
-        List<String> command = new ArrayList<>(List.of("smartctl", "--json=c", "--attributes", "/dev/" + device));
-        Path output = Files.createTempFile("sdfs-smartctl", ".json");
-        try {
-            Process process;
-            try {
-                process = new ProcessBuilder(command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(output.toFile())
-                        .start();
-            } catch (IOException e) {
-                throw new IOException("smartctl is not installed (package smartmontools)", e);
-            }
-            if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                throw new IOException(
-                        "smartctl did not end within " + LIMIT.toSeconds() + " s; does " + device + " hang?");
-            }
-            return Files.readString(output);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while smartctl asks " + device, e);
-        } finally {
-            Files.deleteIfExists(output);
-        }
     }
 }

@@ -37,16 +37,22 @@ public final class SsdWear implements AutoCloseable {
 
     private final ObjectMapper mapper = new ObjectMapper();
     private final Path file;
+    private final Keeper keeper;
     private final LongSupplier written;
     private final Supplier<@Nullable Path> location;
     private final Clock clock;
     private final DeviceWear wear;
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2, Threads.named("sdfs-ssd-wear"));
 
-    /** Guarded by this, as are the next two. */
+    /** Guarded by this, as is the next. */
     private final WrittenDays days;
 
     private long seenBytes;
+
+    /** Held while the file is written, so that who asks for figures does not wait for a disk that hangs. */
+    private final Object keeping = new Object();
+
+    /** Guarded by keeping. */
     private long keptBytes;
 
     private volatile DeviceWear.Wear lastWear = NOT_ASKED;
@@ -55,8 +61,21 @@ public final class SsdWear implements AutoCloseable {
     /** Content of the file: the total, and bytes by days in ISO 8601. */
     private record Content(long totalBytes, SortedMap<String, Long> days) {}
 
-    SsdWear(Path file, LongSupplier written, Supplier<@Nullable Path> location, Clock clock, DeviceWear wear) {
+    /** Writes the file. */
+    @FunctionalInterface
+    interface Keeper {
+        void write(Path file, byte[] content) throws IOException;
+    }
+
+    SsdWear(
+            Path file,
+            Keeper keeper,
+            LongSupplier written,
+            Supplier<@Nullable Path> location,
+            Clock clock,
+            DeviceWear wear) {
         this.file = file;
+        this.keeper = keeper;
         this.written = written;
         this.location = location;
         this.clock = clock;
@@ -73,7 +92,7 @@ public final class SsdWear implements AutoCloseable {
      * @param location returns the folder on the SSD; null if there is none
      */
     public static SsdWear start(Path file, LongSupplier written, Supplier<@Nullable Path> location, Clock clock) {
-        var started = new SsdWear(file, written, location, clock, new DeviceWear());
+        var started = new SsdWear(file, AtomicFile::write, written, location, clock, new DeviceWear());
         var unused = started.timer.scheduleWithFixedDelay(
                 started::keepIfChanged, KEEP_MINUTES, KEEP_MINUTES, TimeUnit.MINUTES);
         // In its own thread: the device may hang.
@@ -122,19 +141,26 @@ public final class SsdWear implements AutoCloseable {
         }
     }
 
-    private synchronized void keep() {
+    private void keep() {
+        synchronized (keeping) {
+            Content content = content();
+            if (content.totalBytes == keptBytes) {
+                return;
+            }
+            try {
+                keeper.write(file, mapper.writeValueAsBytes(content));
+                keptBytes = content.totalBytes;
+            } catch (IOException e) {
+                LOG.warn("{} cannot be written; the bytes written to the SSD are not kept: {}", file, e.getMessage());
+            }
+        }
+    }
+
+    private synchronized Content content() {
         var unused = take();
-        if (days.total() == keptBytes) {
-            return;
-        }
-        var content = new TreeMap<String, Long>();
-        days.days().forEach((day, bytes) -> content.put(day.toString(), bytes));
-        try {
-            AtomicFile.write(file, mapper.writeValueAsBytes(new Content(days.total(), content)));
-            keptBytes = days.total();
-        } catch (IOException e) {
-            LOG.warn("{} cannot be written; the bytes written to the SSD are not kept: {}", file, e.getMessage());
-        }
+        var byDay = new TreeMap<String, Long>();
+        days.days().forEach((day, bytes) -> byDay.put(day.toString(), bytes));
+        return new Content(days.total(), byDay);
     }
 
     private WrittenDays read() {

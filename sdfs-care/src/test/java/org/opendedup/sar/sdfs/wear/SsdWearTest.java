@@ -2,9 +2,12 @@ package org.opendedup.sar.sdfs.wear;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -12,11 +15,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.AtomicFile;
 
 @Timeout(30)
 class SsdWearTest {
@@ -44,8 +51,13 @@ class SsdWearTest {
     };
 
     private SsdWear mount() {
+        return mount(AtomicFile::write);
+    }
+
+    private SsdWear mount(SsdWear.Keeper keeper) {
         written.set(0);
-        return new SsdWear(folder.resolve("wear"), written::get, () -> folder, clock, new DeviceWear(device -> "{}"));
+        return new SsdWear(
+                folder.resolve("wear"), keeper, written::get, () -> folder, clock, new DeviceWear(device -> "{}"));
     }
 
     @Test
@@ -76,6 +88,99 @@ class SsdWearTest {
             third.figures();
         }
         assertEquals(1, Files.readString(folder.resolve("wear")).split("20..-..-..").length - 1, "old days go");
+    }
+
+    @Test
+    void figuresDoNotWaitForADiskThatHangs() throws Exception {
+        var begun = new CountDownLatch(1);
+        var diskAnswers = new CountDownLatch(1);
+        SsdWear wear = mount((file, content) -> {
+            begun.countDown();
+            try {
+                diskAnswers.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            AtomicFile.write(file, content);
+        });
+        written.set(5);
+        Thread closing = new Thread(wear::close);
+        closing.start();
+        begun.await();
+        written.set(8);
+        // With the file under the same lock, this waits until the time limit of the test.
+        assertEquals(8, wear.figures().writtenBytes());
+        diskAnswers.countDown();
+        closing.join();
+        try (SsdWear next = mount()) {
+            assertEquals(5, next.figures().writtenBytes(), "one moment is kept");
+        }
+    }
+
+    /** A process that ends when the test says so, and not when it is killed. */
+    private static final class HangingProcess extends Process {
+        private boolean ended;
+
+        @Override
+        public OutputStream getOutputStream() {
+            return OutputStream.nullOutputStream();
+        }
+
+        @Override
+        public InputStream getInputStream() {
+            return InputStream.nullInputStream();
+        }
+
+        @Override
+        public InputStream getErrorStream() {
+            return InputStream.nullInputStream();
+        }
+
+        @Override
+        public int waitFor() {
+            throw new AssertionError("waits without a limit");
+        }
+
+        @Override
+        public boolean waitFor(long timeout, TimeUnit unit) {
+            return ended;
+        }
+
+        @Override
+        public int exitValue() {
+            if (!ended) {
+                throw new IllegalThreadStateException();
+            }
+            return 0;
+        }
+
+        @Override
+        public void destroy() {}
+
+        @Override
+        public long pid() {
+            return 4711;
+        }
+    }
+
+    @Test
+    void oneSmartctlIsLeftAtMost() throws IOException {
+        var started = new ArrayList<HangingProcess>();
+        var smartctl = new Smartctl(
+                (device, output) -> {
+                    started.add(new HangingProcess());
+                    return started.get(started.size() - 1);
+                },
+                Duration.ofSeconds(20));
+        for (String reason : List.of("did not end within 20 s; does sdx hang", "process 4711,", "process 4711,")) {
+            String said =
+                    assertThrows(IOException.class, () -> smartctl.ask("sdx")).getMessage();
+            assertTrue(said.contains(reason), said);
+        }
+        assertEquals(1, started.size());
+        started.get(0).ended = true;
+        assertThrows(IOException.class, () -> smartctl.ask("sdx"));
+        assertEquals(2, started.size(), "the control: when it has ended, the device is asked again");
     }
 
     @Test
@@ -125,6 +230,12 @@ class SsdWearTest {
                                 + " device type\",\"severity\":\"error\"}],\"exit_status\":1}}")
                         .of(List.of("vda"))
                         .unknown());
+        String forbidden = new DeviceWear(device -> "{\"smartctl\":{\"messages\":[{\"string\":\"Smartctl open device:"
+                        + " /dev/sda failed: Operation not permitted\",\"severity\":\"error\"}],\"exit_status\":2}}")
+                .of(List.of("sda"))
+                .unknown();
+        assertTrue(
+                forbidden.endsWith("; allow the device to the unit, as docs/operations/monitoring.md says"), forbidden);
         assertNull(wear.of(List.of("abc", "sdx")).used());
         assertNull(wear.of(List.of()).used());
     }
