@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.VolumeStates;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import picocli.CommandLine.Command;
 
@@ -16,7 +17,7 @@ final class InfoCommand extends VolumeCommand {
         Map<String, Object> info = cli.ask(VolumeCommands.INFO).orElse(null);
         if (info == null) {
             info = DefinitionReport.of(cli.volumeFile(), cli.runFiles());
-            info.putAll(VolumeClient.NOT_MOUNTED);
+            info.putAll(VolumeStates.NOT_MOUNTED);
         }
         print(info, DefinitionReport.table(info).stripTrailing());
         return ExitCode.OK;

@@ -15,9 +15,7 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.Spellings;
-import org.opendedup.sar.sdfs.cli.control.ControlSocket;
-import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
-import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.command.VolumeStates;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.StatusText;
@@ -133,7 +131,7 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
     }
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         if (list && volume != null) {
             throw usage("--list names all volumes: leave out '" + volume + "', or --list");
         }
@@ -146,20 +144,11 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
         List<Map<String, Object>> volumes = new ArrayList<>();
         ConfigDirectory directory = environment().configDirectory();
         int code = ExitCode.OK;
-        for (String name : directory.volumes()) {
+        for (VolumeStates.Known known : VolumeStates.ask(environment())) {
             var entry = new LinkedHashMap<String, Object>();
-            entry.put("name", name);
-            // A volume of which nothing is known must not hide the others.
-            try {
-                entry.putAll(ControlSocket.ask(environment().controlSocket(name), VolumeCommands.PING)
-                        .orElse(NOT_MOUNTED));
-            } catch (SilentDaemonException e) {
-                entry.put("state", "does not answer");
-                code = Math.max(code, ExitCode.NO_ANSWER);
-            } catch (IOException e) {
-                entry.put("state", "unknown: " + FailureText.of(e));
-                code = Math.max(code, ExitCode.FAILED);
-            }
+            entry.put("name", known.name());
+            entry.putAll(known.state());
+            code = Math.max(code, known.code());
             volumes.add(entry);
         }
         if (json) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.VolumeStates;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
@@ -63,14 +64,14 @@ final class StatusCommand extends VolumeCommand {
     }
 
     private static boolean isMounted(Map<String, Object> report) {
-        return !Objects.equals(VolumeClient.NOT_MOUNTED.get("state"), report.get("state"));
+        return !Objects.equals(VolumeStates.NOT_MOUNTED.get("state"), report.get("state"));
     }
 
     private static Map<String, Object> unmounted(VolumeClient cli) throws IOException {
         var report = new LinkedHashMap<String, Object>();
         report.put("name", cli.name());
         report.put("health", StatusReport.UNKNOWN);
-        report.putAll(VolumeClient.NOT_MOUNTED);
+        report.putAll(VolumeStates.NOT_MOUNTED);
         if (!cli.isOfPlugin()) {
             new LastEnd(cli.runFiles().lastEnd())
                     .found()

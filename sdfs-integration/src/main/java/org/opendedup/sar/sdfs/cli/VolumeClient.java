@@ -27,9 +27,6 @@ import picocli.CommandLine.Spec;
 
 /** The volume that the command line names, as the subcommands reach it: its files, and its daemon. */
 abstract class VolumeClient {
-    /** What is said in place of a daemon's answer about a volume that has no daemon. */
-    static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
-
     /** Describes the parameter of a command that {@link #pathInVolume} resolves. */
     static final String PATH_IN_VOLUME = "A path in the mounted volume, or one from the volume's root.";
 

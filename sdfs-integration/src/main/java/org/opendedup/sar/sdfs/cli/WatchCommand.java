@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.HealthChanges.Change;
 import org.opendedup.sar.sdfs.cli.HealthChanges.State;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.VolumeStates;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
@@ -88,7 +89,7 @@ final class WatchCommand extends VolumeCommand {
     private State look() {
         Map<String, Object> unknown = new LinkedHashMap<>();
         try {
-            return State.of(cli().ask(VolumeCommands.STATUS).orElse(VolumeClient.NOT_MOUNTED));
+            return State.of(cli().ask(VolumeCommands.STATUS).orElse(VolumeStates.NOT_MOUNTED));
         } catch (SilentDaemonException e) {
             unknown.put("state", "does not answer");
         } catch (IOException e) {

@@ -9,10 +9,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
@@ -151,9 +153,41 @@ class SdfsCliTest {
         }
     }
 
+    /** The daemon of the first volume answers only when that of the second was asked. */
+    @Test
+    void volumesAreAskedSideBySide() throws Exception {
+        VolumeFile.write(
+                new ConfigDirectory(folder).fileOf("pool1"), Definitions.plain("pool1", folder.resolve("base1")));
+        Files.writeString(folder.resolve("no volume-volume-cfg.xml"), "<no/>");
+        try (ServerSocketChannel first = listen("pool0", 1);
+                ServerSocketChannel second = listen("pool1", 1)) {
+            Thread daemons = new Thread(() -> {
+                try (SocketChannel asked = second.accept();
+                        SocketChannel before = first.accept()) {
+                    for (SocketChannel one : List.of(before, asked)) {
+                        one.read(ByteBuffer.allocate(1 << 16));
+                        one.write(StandardCharsets.UTF_8.encode("{\"ok\":true,\"result\":{\"state\":\"mounted\"}}\n"));
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            daemons.start();
+            assertEquals(ExitCode.FAILED, cli("--list"));
+            assertTrue(
+                    output.out().matches("(?s)no volume +unknown: [^\n]*\npool0 +mounted\npool1 +mounted\n"),
+                    output.out());
+            daemons.join();
+        }
+    }
+
     private ServerSocketChannel listen(int backlog) throws IOException {
+        return listen("pool0", backlog);
+    }
+
+    private ServerSocketChannel listen(String volume, int backlog) throws IOException {
         Path socket = output.environment()
-                .runFiles(new ConfigDirectory(folder).read("pool0"))
+                .runFiles(new ConfigDirectory(folder).read(volume))
                 .socket();
         Files.createDirectories(socket.getParent());
         return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket), backlog);

@@ -1,28 +1,32 @@
 package org.opendedup.sar.sdfs.cli.console;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.VolumeStates;
 import org.opendedup.sar.sdfs.cli.console.ConsoleUsers.User;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JmxControl;
-import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
-import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.jmx.Recent;
 
 /** The volumes of the machine, as the console reaches them. Safe for use by many threads. */
 final class ConsoleVolumes {
     /** Requests to one volume at a time: one that hangs must not hold up the others. */
     private static final int REQUESTS_MAX = 4;
 
+    /** Each look asks all volumes, with a thread for each. */
+    private static final Duration LIST_AGE_MAX = Duration.ofMillis(500);
+
     private final Environment environment;
+    private final Recent<List<Map<String, Object>>> recent = new Recent<>(LIST_AGE_MAX, this::look);
     private final Map<String, Semaphore> free = new ConcurrentHashMap<>();
 
     /** Why a volume does not answer; the message is for people. */
@@ -39,28 +43,27 @@ final class ConsoleVolumes {
     }
 
     /** Returns name, state and, if it is mounted, mount point and name in JMX of each volume. */
-    List<Map<String, Object>> all() throws IOException {
+    List<Map<String, Object>> all() {
+        return recent.get();
+    }
+
+    private List<Map<String, Object>> look() throws IOException {
         List<Map<String, Object>> volumes = new ArrayList<>();
-        for (String name : environment.configDirectory().volumes()) {
-            var entry = new LinkedHashMap<String, Object>();
-            entry.put("name", name);
-            entry.put("bean", name);
-            // A volume of which nothing is known must not hide the others.
-            try {
-                Optional<Map<String, Object>> state =
-                        ControlSocket.ask(environment.controlSocket(name), VolumeCommands.PING);
-                entry.put("state", state.map(found -> found.get("state")).orElse("not mounted"));
-                state.map(found -> found.get("mountPoint")).ifPresent(point -> entry.put("mountPoint", point));
-                state.map(found -> found.get("jmxName")).ifPresent(bean -> entry.put("bean", bean));
-            } catch (SilentDaemonException e) {
-                entry.put("state", "does not answer");
-            } catch (IOException e) {
-                entry.put("state", "unknown: " + FailureText.of(e));
-            } catch (IllegalArgumentException e) {
-                // The name of a file that is no volume's.
-                entry.put("state", "unknown: " + e.getMessage());
+        try {
+            for (VolumeStates.Known known : VolumeStates.ask(environment)) {
+                var entry = new LinkedHashMap<String, Object>();
+                entry.put("name", known.name());
+                entry.put("bean", known.state().getOrDefault("jmxName", known.name()));
+                for (String fact : List.of("state", "mountPoint")) {
+                    if (known.state().containsKey(fact)) {
+                        entry.put(fact, known.state().get(fact));
+                    }
+                }
+                volumes.add(entry);
             }
-            volumes.add(entry);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
         }
         return volumes;
     }
