@@ -209,6 +209,7 @@ class ArchitectureTest {
             "join",
             "scrub",
             "wear",
+            "http",
             "jmx",
             "metrics",
             "jolokia",

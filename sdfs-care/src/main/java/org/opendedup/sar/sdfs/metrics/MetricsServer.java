@@ -1,18 +1,13 @@
 package org.opendedup.sar.sdfs.metrics;
 
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.opendedup.sar.common.Threads;
+import org.opendedup.sar.sdfs.http.BoundedHttpServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,36 +15,24 @@ import org.slf4j.LoggerFactory;
  * Serves the figures of a volume to Prometheus: {@code GET /metrics}, and nothing else. There is no password and no
  * encryption: whoever reaches the address reads the figures, and can change nothing.
  *
- * <p>A client can bind few resources: threads and connections are bounded, the figures are made by one thread at a
- * time, and the JDK's server ends a connection whose request or answer takes longer than some seconds.
+ * <p>The figures are made by one thread at a time.
  */
 public final class MetricsServer implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsServer.class);
 
     private static final String PATH = "/metrics";
-    /** As many as connections: each client that sends its request slowly holds one. */
-    private static final int THREADS = 32;
-
-    private static final int MOST_WAITING = 16;
+    private static final int CONNECTIONS_MAX = 32;
     private static final int OK = 200;
     private static final int NOT_FOUND = 404;
     private static final int NOT_ALLOWED = 405;
     private static final int FAILED = 503;
 
-    /** Settings of the JDK's server, which reads them when its first one is made: seconds, and connections. */
-    private static final Map<String, String> BOUNDS = Map.of(
-            "sun.net.httpserver.maxReqTime", "5",
-            "sun.net.httpserver.maxRspTime", "30",
-            "jdk.httpserver.maxConnections", Integer.toString(THREADS));
-
-    private final HttpServer server;
-    private final ThreadPoolExecutor threads;
+    private final BoundedHttpServer server;
     private final Supplier<String> text;
 
-    private MetricsServer(HttpServer server, ThreadPoolExecutor threads, Supplier<String> text) {
-        this.server = server;
-        this.threads = threads;
+    private MetricsServer(InetSocketAddress address, Supplier<String> text) throws IOException {
         this.text = text;
+        server = new BoundedHttpServer(address, null, CONNECTIONS_MAX, "sdfs-metrics", this::answer);
     }
 
     /**
@@ -60,34 +43,22 @@ public final class MetricsServer implements Closeable {
      * @throws IOException if the address cannot be used; the message names it
      */
     public static MetricsServer start(InetSocketAddress address, Supplier<String> text) throws IOException {
-        BOUNDS.forEach((name, bound) -> {
-            if (System.getProperty(name) == null) {
-                System.setProperty(name, bound);
-            }
-        });
         InetSocketAddress resolved = new InetSocketAddress(address.getHostString(), address.getPort());
-        HttpServer server;
         try {
             if (resolved.isUnresolved()) {
                 throw new IOException("no such host");
             }
-            server = HttpServer.create(resolved, MOST_WAITING);
+            var metrics = new MetricsServer(resolved, text);
+            metrics.server.start();
+            return metrics;
         } catch (IOException e) {
             throw new IOException("metrics cannot be served at " + shown(resolved) + ": " + e.getMessage(), e);
         }
-        var threads = new ThreadPoolExecutor(
-                THREADS, THREADS, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), Threads.named("sdfs-metrics"));
-        threads.allowCoreThreadTimeOut(true);
-        var metrics = new MetricsServer(server, threads, text);
-        server.setExecutor(threads);
-        server.createContext("/", metrics::answer);
-        server.start();
-        return metrics;
     }
 
     /** Returns the address at which it listens. */
     public InetSocketAddress address() {
-        return server.getAddress();
+        return server.address();
     }
 
     /** Returns an address as a part of a URL. */
@@ -135,7 +106,6 @@ public final class MetricsServer implements Closeable {
     /** Ends to listen, and drops connections. Idempotent. */
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+        server.close();
     }
 }

@@ -2,9 +2,6 @@ package org.opendedup.sar.sdfs.cli.console;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsServer;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -22,17 +19,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.console.ConsoleUsers.User;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.http.BoundedHttpServer;
 import org.opendedup.sar.sdfs.jolokia.Agent;
 
 /**
@@ -48,17 +42,11 @@ public final class ConsoleServer implements Closeable {
     static final int REQUESTS_MAX = 60;
 
     private static final int NAME_SHOWN_MAX = 40;
-    private static final int THREADS = 16;
-    private static final int WAITING_MAX = 64;
+    /** A browser has six. */
+    private static final int CONNECTIONS_MAX = 64;
+
     private static final int PORT_OF_HTTP = 80;
     private static final int PORT_OF_HTTPS = 443;
-
-    /** Limits of the JDK's server, which reads them once: seconds for a request and for an answer, and connections. */
-    private static final Map<String, String> LIMITS = Map.of(
-            "sun.net.httpserver.maxReqTime", "10",
-            "sun.net.httpserver.maxRspTime", "120",
-            "sun.net.httpserver.maxReqHeaders", "60",
-            "jdk.httpserver.maxConnections", "64");
 
     private static final Map<String, String> HEADERS = Map.of(
             "Content-Security-Policy",
@@ -77,7 +65,7 @@ public final class ConsoleServer implements Closeable {
             "Cache-Control",
             "no-store");
 
-    private final HttpServer server;
+    private final BoundedHttpServer server;
     private final String scheme;
     private final Set<String> hosts = new HashSet<>();
     private final StaticFiles files = new StaticFiles();
@@ -85,7 +73,6 @@ public final class ConsoleServer implements Closeable {
     private final Sessions sessions;
     private final Consumer<String> log;
     private final Clock clock;
-    private final ThreadPoolExecutor threads;
 
     /** An answer. */
     private record Answer(int status, String type, byte[] content) {
@@ -123,20 +110,13 @@ public final class ConsoleServer implements Closeable {
         sessions = new Sessions(users, clock);
         this.log = log;
         this.clock = clock;
-        LIMITS.forEach((name, value) -> {
-            if (System.getProperty(name) == null) {
-                System.setProperty(name, value);
-            }
-        });
-        if (tls == null) {
-            scheme = "http";
-            server = HttpServer.create(address.socketAddress(), WAITING_MAX);
-        } else {
-            scheme = "https";
-            HttpsServer secure = HttpsServer.create(address.socketAddress(), WAITING_MAX);
-            secure.setHttpsConfigurator(new HttpsConfigurator(tls.context()));
-            server = secure;
-        }
+        scheme = tls == null ? "http" : "https";
+        server = new BoundedHttpServer(
+                address.socketAddress(),
+                tls == null ? null : tls.context(),
+                CONNECTIONS_MAX,
+                "sdfs-console",
+                this::handle);
         allow("localhost");
         allow("127.0.0.1");
         allow("[::1]");
@@ -144,16 +124,6 @@ public final class ConsoleServer implements Closeable {
         if (tls != null) {
             tls.names().forEach(this::allow);
         }
-        threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                1,
-                TimeUnit.MINUTES,
-                new ArrayBlockingQueue<>(WAITING_MAX),
-                Threads.named("sdfs-console"));
-        threads.allowCoreThreadTimeOut(true);
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
     }
 
     /**
@@ -189,7 +159,7 @@ public final class ConsoleServer implements Closeable {
 
     /** Returns where it listens. */
     public InetSocketAddress address() {
-        return server.getAddress();
+        return server.address();
     }
 
     /** Returns the address of the page. */
@@ -413,7 +383,6 @@ public final class ConsoleServer implements Closeable {
 
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+        server.close();
     }
 }
