@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.MkfsCommand;
+import org.opendedup.sar.sdfs.cli.MkfsProgram;
 import org.opendedup.sar.sdfs.cli.MountCommand;
 import org.opendedup.sar.sdfs.cli.PluginCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
@@ -65,8 +66,8 @@ final class DocumentedCommands {
             commands.put(spec.name(), spec);
             collect(spec);
         }
-        // Of a command that mkfs.sdfs begins instead of itself.
-        options.add("--recover");
+        // A command that mkfs.sdfs begins instead of itself.
+        collect(new CommandLine(MkfsProgram.command(environment, "--recover")).getCommandSpec());
         options.addAll(THEIRS);
         var text = new StringBuilder();
         Path project = Commands.projectFolder();

@@ -46,7 +46,8 @@ final class ManualPage {
         this.others = others;
     }
 
-    String text() {
+    /** @param instead commands that an option begins instead of this one: sections of the page */
+    String text(List<CommandLine> instead) {
         command.setUsageHelpWidth(WIDTH);
         CommandSpec spec = command.getCommandSpec();
         macro("TH " + name.toUpperCase(Locale.ROOT) + " 8 " + title + " \"System administration\"");
@@ -60,9 +61,11 @@ final class ManualPage {
         macro("SH DESCRIPTION");
         blocks(command.getHelp().description());
         arguments(command, "SH");
-        if (!command.getSubcommands().isEmpty()) {
+        List<CommandLine> below = new ArrayList<>(command.getSubcommands().values());
+        below.addAll(instead);
+        if (!below.isEmpty()) {
             macro("SH COMMANDS");
-            command.getSubcommands().values().forEach(this::subcommand);
+            below.forEach(this::subcommand);
         }
         notes(command);
         macro("SH SEE ALSO");

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.MkfsCommand;
+import org.opendedup.sar.sdfs.cli.MkfsProgram;
 import org.opendedup.sar.sdfs.cli.MountCommand;
 import org.opendedup.sar.sdfs.cli.PluginCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
@@ -46,7 +47,8 @@ public final class Manuals {
                     .map(Manuals::fileName)
                     .filter(other -> !other.equals(name))
                     .toList();
-            Files.writeString(pages.resolve(name + ".8"), new ManualPage(command, name, title, others).text());
+            String page = new ManualPage(command, name, title, others).text(instead(command));
+            Files.writeString(pages.resolve(name + ".8"), page);
         }
         complete(share, commands);
     }
@@ -70,6 +72,17 @@ public final class Manuals {
         }
         commands.add(unmount(unmountScript));
         return commands;
+    }
+
+    /**
+     * Returns the command that an option of this command begins instead of it, with help of its own, if there is one.
+     */
+    private static List<CommandLine> instead(CommandLine command) {
+        var nowhere = new PrintWriter(Writer.nullWriter());
+        return command.getCommandSpec().userObject() instanceof MkfsCommand
+                ? List.of(CommandRunner.withHelp(
+                        MkfsProgram.command(new Environment(Map.of(), nowhere, nowhere), "--recover")))
+                : List.of();
     }
 
     /** Returns the model of umount.sdfs, a script: its description is the comment at the script's head. */
@@ -140,6 +153,11 @@ public final class Manuals {
             if (command.getCommandSpec().userObject() instanceof SdfsCli) {
                 command.addSubcommand(estimate());
             }
+            CommandSpec spec = command.getCommandSpec();
+            instead(command).stream()
+                    .flatMap(other -> other.getCommandSpec().options().stream())
+                    .filter(option -> spec.findOption(option.longestName()) == null)
+                    .forEach(option -> spec.addOption(OptionSpec.builder(option).build()));
             Files.writeString(bash.resolve(name), AutoComplete.bash(name, command));
             var completion = new FishCompletion(name);
             completion.add(command);

@@ -17,9 +17,13 @@ public final class MkfsProgram {
 
     /** Runs the command that these arguments mean, and returns its exit code. */
     public static int run(Environment environment, String... arguments) {
-        Object command = Arrays.asList(arguments).contains(RecoverCommand.OPTION)
+        return CommandRunner.run(command(environment, arguments), environment, arguments);
+    }
+
+    /** Returns the command that these arguments mean. */
+    public static Object command(Environment environment, String... arguments) {
+        return Arrays.asList(arguments).contains(RecoverCommand.OPTION)
                 ? new RecoverCommand(environment)
                 : new MkfsCommand(environment, Volume::create);
-        return CommandRunner.run(command, environment, arguments);
     }
 }
