@@ -19,6 +19,9 @@ final class Protocol {
      */
     static final int OLDEST_MINOR = 31;
 
+    /** Number of the inode on which a file system is mounted. */
+    static final long ROOT = 1;
+
     static final int IN_HEADER_BYTES = 40;
     static final int OUT_HEADER_BYTES = 16;
     static final int ATTR_BYTES = 88;

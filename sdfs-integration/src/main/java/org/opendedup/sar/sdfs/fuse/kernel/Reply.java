@@ -140,7 +140,9 @@ final class Reply {
     /** Puts {@code fuse_entry_out} for a name that was found. */
     void putEntry(Attributes attributes) {
         putLong(attributes.inode());
-        putLong(attributes.generation());
+        // The kernel gives the root generation 0 when it mounts, and warns of another: an NFS server asks for the
+        // folder above one, which may be the root.
+        putLong(attributes.inode() == Protocol.ROOT ? 0 : attributes.generation());
         putLong(CACHE_SECONDS);
         putLong(validity.secondsOf(attributes.inode()));
         putLong(0);

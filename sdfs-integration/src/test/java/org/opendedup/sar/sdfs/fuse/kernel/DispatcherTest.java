@@ -154,6 +154,17 @@ class DispatcherTest {
         assertEquals(0, memory.referencesHeld());
     }
 
+    /** As an NFS server asks for it, to find the way from a handle to the root. */
+    @Test
+    void theRootHasGenerationNought() {
+        send(Opcode.MKDIR, 1, ints(0755, 0), name("d"));
+        long inode = reply.getLong(16);
+        assertEquals(1, reply.getLong(24), "of a folder");
+        assertEquals(16 + 128, send(Opcode.LOOKUP, inode, name("..")));
+        assertEquals(Protocol.ROOT, reply.getLong(16));
+        assertEquals(0, reply.getLong(24));
+    }
+
     @Test
     void aRenameLeavesAWhiteoutIfTheKernelAsksForOne() {
         send(Opcode.MKDIR, 1, ints(0755, 0), name("d"));
