@@ -8,8 +8,8 @@ source "$project/scripts/java.bash"
 
 # Is there a JDK for Maven, not only a JRE, of release 17 or later? Maven takes that of JAVA_HOME, else the one of the PATH.
 have_jdk() {
-  local javac
-  javac="$(readlink -f "$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}javac")")" && (($(java_feature "${javac%c}") >= 17))
+  local javac feature
+  javac="$(readlink -f "$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}javac")")" && set_feature "${javac%c}" && ((feature >= 17))
 }
 
 # Prints the first of these packages that the system's sources have, else the last.

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # Functions of the commands: which Java runs them, and with which options. Sourced, not run. Works in the built project and in
 # the folder of an installation, which scripts/release fills: bin (this), jars, native, estimate, sdfs-client; and what an installation adds:
-# java (a link), and archives: commands and daemon, .jsa or .aot.
+# java (a link), and archives: commands and daemon, .jsa or .aot. It starts few processes: each takes milliseconds of a command.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
 export LC_ALL=C.UTF-8
 
-commands="$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+# Who sources it names it without links.
+commands="${BASH_SOURCE[0]%/*}"
+[[ "$commands" == /* ]] || commands="$PWD/$commands"
 
 settings=/etc/default/sdfs
 
@@ -37,40 +39,44 @@ jdks=/usr/lib/jvm
 # Prints the Java program: of JAVA_HOME, else the one of the installation, else of the JDKs the newest that keeps what it learned, else
 # the one of the PATH. Fails if there is none.
 find_java() {
-  local release best="" best_feature=$((first_with_aot_cache - 1))
+  local release feature best="" best_feature=$((first_with_aot_cache - 1))
   if [[ -n "${JAVA_HOME:-}" && -x "$JAVA_HOME/bin/java" ]]; then
     printf '%s\n' "$JAVA_HOME/bin/java"
   elif [[ -x "$commands/../java" ]]; then
     readlink -f "$commands/../java"
   else
     for release in "$jdks"/*/release; do
-      [[ -x "${release%release}bin/java" && "$(<"$release")" =~ JAVA_VERSION=\"([0-9]+) ]] || continue
-      if ((BASH_REMATCH[1] > best_feature)); then
+      [[ -x "${release%release}bin/java" ]] && read_feature "$release" || continue
+      if ((feature > best_feature)); then
         best="${release%release}bin/java"
-        best_feature="${BASH_REMATCH[1]}"
+        best_feature="$feature"
       fi
     done
     if [[ -n "$best" ]]; then printf '%s\n' "$best"; else command -v java; fi
   fi
 }
 
-# Prints the release of a Java program, such as 17; from the JDK's release file if there is one, because running Java itself
+# Sets feature to the release that a JDK's release file names, such as 17. Fails if it names none.
+read_feature() {
+  local text
+  read -rd '' text 2>/dev/null <"$1" || :
+  [[ "$text" =~ JAVA_VERSION=\"([0-9]+) ]] && feature="${BASH_REMATCH[1]}"
+}
+
+# Sets feature to the release of a Java program, such as 17; from the JDK's release file if there is one, because running Java itself
 # takes as long as a whole command.
-java_feature() {
-  local home version
-  home="$(dirname "$(dirname "$(readlink -f "$1")")")"
-  if [[ -r "$home/release" ]]; then
-    version="$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")"
-  else
-    version="$("$1" -version 2>&1 | sed -n '1s/.*"\([0-9]*\).*/\1/p')"
-  fi
-  printf '%s\n' "${version:-0}"
+set_feature() {
+  local program="$1"
+  [[ ! -L "$program" ]] || program="$(readlink -f "$program")"
+  read_feature "${program%/bin/*}/release" && return
+  feature="$("$1" -version 2>&1 | sed -n '1s/.*"\([0-9]*\).*/\1/p')"
+  feature="${feature:-0}"
 }
 
 # Sets home, the folder of jars and archives that belongs to the commands; classes, the class path; and estimate, what sdfscli estimate
 # adds to that.
 find_home() {
-  home="$(dirname "$commands")"
+  home="${commands%/*}"
   if [[ -d "$home/jars" ]]; then
     classes="$home/jars/*"
     estimate="$home/estimate/*"
@@ -96,7 +102,12 @@ await_end() {
 
 # Is there an archive of this name that is not older than the jars? With changed jars a JVM would print errors, and not use it.
 has_archive() {
-  [[ -r "$home/$1" ]] && { [[ -d "$home/jars" ]] || [[ -z "$(find "$home" -maxdepth 2 -name '*.jar' -newer "$home/$1" -print -quit)" ]]; }
+  local jar
+  [[ -r "$home/$1" ]] || return 1
+  [[ ! -d "$home/jars" ]] || return 0
+  for jar in "$home"/*.jar "$home"/lib/*.jar; do
+    [[ ! "$jar" -nt "$home/$1" ]] || return 1
+  done
 }
 
 # Has the daemon of a volume run a command of sdfscli, if it is one that only asks the daemon, and exits: a JVM takes twenty times as long
@@ -118,7 +129,7 @@ run_java() {
   [[ "$main_class" != *.sim.* ]] || classes+=":$estimate"
   [[ -d "$home/jars" ]] || compgen -G "$home/sdfs-integration-*.jar" >/dev/null || "$commands/build" >&2
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
-  feature="$(java_feature "$java")"
+  set_feature "$java"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
   # Without classes for newer releases, as in the daemon (DaemonJvm): those of zstd-jni may call RocksDB's zstd.
   local -a options=("${command_compiler:--XX:TieredStopAtLevel=1}" -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)

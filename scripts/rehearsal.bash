@@ -17,7 +17,8 @@ rehearse() (
   java="$(find_java)"
   kind=jsa
   learning="-XX:ArchiveClassesAtExit"
-  if (($(java_feature "$java") >= first_with_aot_cache)); then
+  set_feature "$java"
+  if ((feature >= first_with_aot_cache)); then
     kind=aot
     learning="-XX:AOTCacheOutput"
   fi
@@ -61,10 +62,11 @@ try_rehearsal() {
 
 # Makes archives for the commands of the project's folder, unless it has no jars, or those of the last ones.
 rehearse_in_project() {
-  local home classes estimate kind=jsa
+  local home classes estimate feature kind=jsa
   find_home
   compgen -G "$home/sdfs-integration-*.jar" >/dev/null || return 0
-  (($(java_feature "$(find_java)") < first_with_aot_cache)) || kind=aot
+  set_feature "$(find_java)"
+  ((feature < first_with_aot_cache)) || kind=aot
   has_archive "commands.$kind" || try_rehearsal "$commands" work 1
 }
 

@@ -27,6 +27,7 @@ import org.opendedup.sar.sdfs.cli.PluginCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
@@ -57,7 +58,7 @@ final class DocumentedCommands {
                 new MkfsCommand(environment, config -> {}),
                 new CheckCommand(environment),
                 new PluginCommand(environment),
-                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
+                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, DaemonProcess::start),
                 // By its name: the simulator is no dependency of these tests when they are compiled.
                 Class.forName("org.opendedup.sar.sim.SarSim")
                         .getDeclaredConstructor()

@@ -9,8 +9,6 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.joran.spi.JoranException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -31,6 +29,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.PrintableWriter;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.slf4j.LoggerFactory;
@@ -72,7 +71,7 @@ final class InThisJvm {
         };
     }
 
-    private Process start(ProcessBuilder builder) throws IOException {
+    private Daemon start(ProcessBuilder builder) throws IOException {
         Daemon daemon = new Daemon(builder);
         daemons.add(daemon);
         Thread thread = new Thread(daemon.serving, "daemon");
@@ -93,7 +92,7 @@ final class InThisJvm {
     void end(String device) throws IOException {
         for (Daemon daemon : daemons) {
             // In a thread of its own: it waits for the file system.
-            new Thread(daemon::destroy, "end").start();
+            new Thread(daemon::end, "end").start();
             if (!daemon.hasEndedIn(ABORT_SECONDS)) {
                 Path abort = Path.of("/sys/fs/fuse/connections", device.replaceFirst(".*:", ""), "abort");
                 if (!device.isEmpty() && Files.exists(abort)) {
@@ -107,7 +106,7 @@ final class InThisJvm {
     }
 
     /** A daemon in this JVM, as the command that starts it sees it. */
-    private static final class Daemon extends Process {
+    private static final class Daemon implements DaemonStart.Daemon {
         private final FutureTask<Integer> serving;
         private volatile VolumeDaemon daemon;
 
@@ -115,7 +114,7 @@ final class InThisJvm {
             List<String> words = builder.command();
             List<String> options = words.subList(words.indexOf(DaemonCommand.class.getName()) + 1, words.size());
             PrintWriter console = PrintableWriter.to(
-                    Files.newOutputStream(builder.redirectOutput().file().toPath()));
+                    Files.newOutputStream(builder.redirectError().file().toPath()));
             Environment environment = new Environment(builder.environment(), console, console);
             List<String[]> properties = words.stream()
                     .filter(word -> word.startsWith(PROPERTY))
@@ -198,47 +197,11 @@ final class InThisJvm {
         }
 
         @Override
-        public void destroy() {
+        public void end() {
             VolumeDaemon serves = daemon;
             if (serves != null) {
                 serves.requestStop();
             }
-        }
-
-        @Override
-        public int waitFor() throws InterruptedException {
-            try {
-                return serving.get();
-            } catch (ExecutionException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        public int exitValue() {
-            if (isAlive()) {
-                throw new IllegalThreadStateException("the daemon runs");
-            }
-            try {
-                return serving.get();
-            } catch (ExecutionException | InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        public OutputStream getOutputStream() {
-            return OutputStream.nullOutputStream();
-        }
-
-        @Override
-        public InputStream getInputStream() {
-            return InputStream.nullInputStream();
-        }
-
-        @Override
-        public InputStream getErrorStream() {
-            return InputStream.nullInputStream();
         }
     }
 }

@@ -18,6 +18,7 @@ import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sim.EstimateProgram;
 import picocli.AutoComplete;
@@ -64,7 +65,7 @@ public final class Manuals {
         List<CommandLine> commands = new ArrayList<>();
         for (Object command : List.of(
                 new MkfsCommand(environment, config -> {}),
-                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
+                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, DaemonProcess::start),
                 new SdfsCli(environment),
                 new CheckCommand(environment),
                 new PluginCommand(environment))) {

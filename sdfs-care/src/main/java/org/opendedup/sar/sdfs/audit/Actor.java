@@ -32,6 +32,9 @@ public record Actor(
     /** Nobody who is known: the kernel does not tell who called umount(8). */
     public static final Actor NOBODY = new Actor(null, null, null, null, null);
 
+    /** System property with the number of the process that started this one, if that is not the one above. */
+    public static final String STARTER = "sdfs.starter";
+
     /** The login uid of a process that nobody's login began: -1 in 32 bits. */
     private static final long NO_LOGIN = 0xffff_ffffL;
 
@@ -54,12 +57,14 @@ public record Actor(
         return process == NOBODY ? new Actor(user.getName(), null, null, null, null) : process;
     }
 
-    /** Returns who started this process: its user, and the process above. */
-    public static Actor ofParent() {
-        long parent = ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L);
+    /** Returns who started this process: its user, and the process that {@link #STARTER} names, else the one above. */
+    public static Actor ofStarter() {
+        long starter = Long.getLong(
+                STARTER,
+                ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L));
         try {
             UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
-            Actor above = ofProcess(parent, self);
+            Actor above = ofProcess(starter, self);
             return above == NOBODY
                     ? new Actor(self.getName(), uid(Path.of("/proc/self")), loginUid(Path.of("/proc/self")), null, null)
                     : above;

@@ -7,6 +7,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
@@ -47,7 +48,7 @@ public final class MountCommand extends MountProgram {
 
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
-        var command = new MountCommand(environment, new FuseMountService(), DaemonProgram.class, ProcessBuilder::start);
+        var command = new MountCommand(environment, new FuseMountService(), DaemonProgram.class, DaemonProcess::start);
         System.exit(CommandRunner.run(command, environment, arguments));
     }
 
@@ -61,7 +62,7 @@ public final class MountCommand extends MountProgram {
         return ExitCode.OK;
     }
 
-    private void report(VolumeDefinition definition, Process daemon) throws IOException {
+    private void report(VolumeDefinition definition, DaemonStart.Daemon daemon) throws IOException {
         Optional<MountAccess> access = MountAccess.at(arguments.absoluteMountPoint());
         if (json) {
             var result = new LinkedHashMap<String, Object>();

@@ -15,6 +15,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
@@ -63,7 +64,7 @@ public final class MountHelper extends MountProgram {
 
     /** @param daemonClass class whose {@code main} is the daemon */
     MountHelper(Environment environment, MountService service, Class<?> daemonClass) {
-        super(environment, service, daemonClass, ProcessBuilder::start);
+        super(environment, service, daemonClass, DaemonProcess::start);
     }
 
     public static void main(String[] arguments) {
@@ -124,7 +125,7 @@ public final class MountHelper extends MountProgram {
         if (fake) {
             return;
         }
-        Process daemon = start.inBackground();
+        DaemonStart.Daemon daemon = start.inBackground();
         if (verbose) {
             environment
                     .out()

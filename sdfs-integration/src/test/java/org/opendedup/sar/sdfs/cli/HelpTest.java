@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.HelpFaults;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import picocli.CommandLine;
 
@@ -23,7 +24,7 @@ class HelpTest {
                 new MkfsCommand(environment, config -> {}),
                 new RecoverCommand(environment),
                 new CheckCommand(environment),
-                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
+                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, DaemonProcess::start),
                 new MountHelper(environment, new FuseMountService(), DaemonCommand.class))) {
             assertEquals(List.of(), HelpFaults.of(new CommandLine(command)));
         }

@@ -29,6 +29,7 @@ import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -66,6 +67,9 @@ class MountCommandTest {
         assertTrue(output.out().contains("Mounted pool0 on " + mountPoint), output.out());
         ProcessHandle daemon = pid().orElseThrow();
         assertTrue(Files.readString(files().log()).contains("mounted pool0"));
+        assertTrue(ProcessHandle.current().children().noneMatch(daemon::equals), "a JVM waits 0.3 s for its children");
+        assertEquals(0, cli("pool0", "audit", "--json"), output.err());
+        assertTrue(output.out().contains("\"pid\" : " + ProcessHandle.current().pid()), output.out());
 
         assertEquals(1, mount("pool0", mountPoint.toString()));
         assertTrue(output.err().contains("by process " + daemon.pid()), output.err());
@@ -238,7 +242,7 @@ class MountCommandTest {
 
     private int mount(String... arguments) {
         var command =
-                new MountCommand(output.environment(), new FakeMountService(), FakeDaemon.class, ProcessBuilder::start);
+                new MountCommand(output.environment(), new FakeMountService(), FakeDaemon.class, DaemonProcess::start);
         return CommandRunner.run(command, output.environment(), arguments);
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.opendedup.sar.sdfs.audit.Actor;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 
 /**
@@ -92,6 +93,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));
         command.add("-Dlogback.configurationFile=" + (foreground ? "logback-foreground.xml" : "logback-daemon.xml"));
         command.add("-Dsdfs.log.file=" + files.log());
+        command.add("-D" + Actor.STARTER + "=" + ProcessHandle.current().pid());
         NATIVE_LIBRARY_PROPERTIES.stream()
                 .filter(name -> System.getProperty(name) != null)
                 .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));

@@ -63,7 +63,17 @@ public final class DaemonStart {
     /** Starts the daemon; tests serve the volume without a process of its own. */
     @FunctionalInterface
     public interface Launcher {
-        Process start(ProcessBuilder daemon) throws IOException;
+        Daemon start(ProcessBuilder daemon) throws IOException;
+    }
+
+    /** A daemon that runs in the background. */
+    public interface Daemon {
+        long pid();
+
+        boolean isAlive() throws IOException;
+
+        /** Asks it to end; does not wait for that. */
+        void end();
     }
 
     /**
@@ -110,8 +120,8 @@ public final class DaemonStart {
     }
 
     /** Starts the daemon, which outlives this process, and returns it when the mount answers. */
-    public Process inBackground() throws IOException, InterruptedException, CommandFailedException {
-        Process daemon = start(false);
+    public Daemon inBackground() throws IOException, InterruptedException, CommandFailedException {
+        Daemon daemon = launcher.start(builder(false));
         Thread interrupted = new Thread(() -> giveUp(daemon), "sdfs-interrupted");
         Runtime.getRuntime().addShutdownHook(interrupted);
         try {
@@ -126,10 +136,14 @@ public final class DaemonStart {
      * Ends the daemon after Ctrl-C, because the user no longer wants the mount. This process's exit code is 130
      * (SIGTERM: 143).
      */
-    private void giveUp(Process daemon) {
-        daemon.destroy();
+    private void giveUp(Daemon daemon) {
+        daemon.end();
         try {
-            boolean ended = daemon.waitFor(GIVE_UP_SECONDS_MAX, TimeUnit.SECONDS);
+            long began = System.nanoTime();
+            while (daemon.isAlive() && !hasPassed(GIVE_UP_SECONDS_MAX, began)) {
+                Thread.sleep(POLL_MILLIS);
+            }
+            boolean ended = !daemon.isAlive();
             environment
                     .err()
                     .println("mount.sdfs: interrupted; "
@@ -138,6 +152,8 @@ public final class DaemonStart {
                                     : "process " + daemon.pid() + " still opens the volume, and ends then; see "
                                             + files.log()));
             environment.err().flush();
+        } catch (IOException e) {
+            environment.err().println("mount.sdfs: " + e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -157,7 +173,7 @@ public final class DaemonStart {
 
     /** Runs the daemon until it ends; returns its exit code. */
     public int inForeground() throws IOException, InterruptedException {
-        Process daemon = start(true);
+        Process daemon = builder(true).start();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(daemon), "sdfs-stop"));
         return daemon.waitFor();
     }
@@ -235,16 +251,21 @@ public final class DaemonStart {
                 + "'";
     }
 
-    private Process start(boolean foreground) throws IOException {
+    private ProcessBuilder builder(boolean foreground) throws IOException {
         PrivateFiles.createFolders(files.logFolder());
         var jvm = new DaemonJvm(memory, Runtime.version().feature(), CallingUser.isRoot(), environment.javaOptions());
         // Files that libraries make, such as databases and logs, also belong to the owner only. Where memory is short,
         // the system ends programs before it ends what they work on. Only root may ask for that.
-        String prepared = "umask 077; { echo " + OOM_SCORE + " >/proc/self/oom_score_adj; } 2>/dev/null; exec \"$@\"";
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", prepared, "sh"));
-        if (!foreground) {
-            // In a session of its own, the daemon is not affected by the end of the terminal or by its Ctrl-C.
-            command.add("setsid");
+        String prepared = "umask 077; { echo " + OOM_SCORE + " >/proc/self/oom_score_adj; } 2>/dev/null; ";
+        List<String> command = new ArrayList<>();
+        if (foreground) {
+            command.addAll(List.of("/bin/sh", "-c", prepared + "exec \"$@\"", "sh"));
+        } else {
+            // In a session of its own, the daemon is not affected by the end of the terminal or by its Ctrl-C. It is no
+            // child of this JVM, which would wait 0.3 s before it ends: so long it gives each thread that is in a call
+            // of the system, as the one is that waits for a child. So the shell tells the process that it becomes.
+            String starter = "echo \"$(setsid --fork /bin/sh -c \"$0\" sh \"$@\")\"";
+            command.addAll(List.of("/bin/sh", "-c", starter, prepared + "echo $$; exec \"$@\" >&2"));
         }
         command.addAll(jvm.command(files, foreground));
         command.add(daemonClass.getName());
@@ -253,6 +274,8 @@ public final class DaemonStart {
         builder.environment()
                 .put("SDFS_CONFIG_DIR", environment.configDirectory().folder().toString());
         builder.environment().put("SDFS_RUN_DIR", files.socketFolder().toString());
+        // Else RocksDB runs a shell with ldd, to learn the C library; this program needs glibc.
+        builder.environment().putIfAbsent("ROCKSDB_MUSL_LIBC", "false");
         // glibc would give each of dozens of threads an arena of up to 64 MB; two keep native memory near its plan.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
         if (foreground) {
@@ -261,11 +284,10 @@ public final class DaemonStart {
             builder.redirectInput(Path.of("/dev/null").toFile());
             PrivateFiles.createEmpty(files.console());
             // Appended to: logrotate empties the file while the daemon has it open.
-            builder.redirectErrorStream(true)
-                    .redirectOutput(
-                            ProcessBuilder.Redirect.appendTo(files.console().toFile()));
+            builder.redirectError(
+                    ProcessBuilder.Redirect.appendTo(files.console().toFile()));
         }
-        return launcher.start(builder);
+        return builder;
     }
 
     /**
@@ -279,7 +301,7 @@ public final class DaemonStart {
         }
     }
 
-    private void awaitMount(Process daemon) throws IOException, InterruptedException, CommandFailedException {
+    private void awaitMount(Daemon daemon) throws IOException, InterruptedException, CommandFailedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS_MAX);
         while (!isMounted(daemon)) {
             if (!daemon.isAlive()) {
@@ -297,7 +319,7 @@ public final class DaemonStart {
         Files.getAttribute(arguments.absoluteMountPoint(), "unix:mode");
     }
 
-    private boolean isMounted(Process daemon) {
+    private boolean isMounted(Daemon daemon) {
         Optional<Map<String, Object>> mounted = ControlSocket.ping(files.socket())
                 .filter(state -> Long.toString(daemon.pid()).equals(String.valueOf(state.get("pid"))))
                 .filter(state -> VolumeDaemon.Phase.MOUNTED.text().equals(state.get("state")));

@@ -229,7 +229,7 @@ public final class VolumeDaemon {
             return;
         }
         MountedVolume volume = service.mount(definition, mountPoint, options);
-        Actor mounter = Actor.ofParent();
+        Actor mounter = Actor.ofStarter();
         audit.note("mounted", mounter, Map.of("mountPoint", mountPoint.toString(), "options", options));
         lastEnd.begin();
         var settings = new KeptSettings(volumeFile, definition, mountPoint, readOnly);
