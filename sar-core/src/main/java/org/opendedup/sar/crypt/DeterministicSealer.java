@@ -24,8 +24,8 @@ public final class DeterministicSealer {
     private final SecretKeySpec counterKey;
     private final ThreadLocal<Work> works = ThreadLocal.withInitial(Work::new);
 
-    /** @param keys the key of the synthetic IV, then that of the counter mode, of the same length */
-    DeterministicSealer(byte[] keys) {
+    /** @param keys the key of the synthetic IV, then that of the counter mode, of the same length; not kept */
+    public DeterministicSealer(byte[] keys) {
         macKey = new SecretKeySpec(keys, 0, keys.length / 2, "AES");
         counterKey = new SecretKeySpec(keys, keys.length / 2, keys.length / 2, "AES");
     }

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.container.PackFuzz;
 import org.opendedup.sar.container.format.ContainerFormatFuzz;
+import org.opendedup.sar.keys.KeyHeaderFuzz;
 import org.opendedup.sar.metadata.backup.BackupFormatFuzz;
 import org.opendedup.sar.metadata.db.MetadataFilesFuzz;
 import org.opendedup.sar.metadata.db.MetadataRecordsFuzz;
@@ -24,6 +25,7 @@ class CoreFuzzTest {
         return Stream.of(
                 ContainerFormatFuzz.parsers(),
                 PackFuzz.parsers(),
+                KeyHeaderFuzz.parsers(),
                 MetadataRecordsFuzz.parsers(),
                 MetadataFilesFuzz.parsers(),
                 BackupFormatFuzz.parsers(),

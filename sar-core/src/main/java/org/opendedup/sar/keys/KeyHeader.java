@@ -1,0 +1,304 @@
+package org.opendedup.sar.keys;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.KeyedHash;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.VolumeKeys;
+
+/**
+ * What stands between a secret and the keys of a volume: slots, each with the master key under another secret. A change
+ * makes a header of the next generation; the master key, and so everything stored, stays as it is. Who changes it needs
+ * the master key: a keyed hash over all of it tells a change by others. Immutable.
+ *
+ * <p>The bytes, little-endian: magic "SARK", version u16, cipher u8, volume 16 bytes as in its text, number of slots
+ * u8, generation u64; the slots; keyed hash of all before, 32 bytes; CRC-32C of all before, u32.
+ */
+public final class KeyHeader {
+    /** Name of the file in the locations. */
+    public static final String NAME = "volume.keys";
+
+    /** Most bytes of a header: eight slots with the longest labels. */
+    static final int MOST_BYTES = 2048;
+
+    private static final byte[] MAGIC = "SARK".getBytes(US_ASCII);
+    private static final int VERSION = 1;
+    private static final int IDENTITY_BYTES = MAGIC.length + Short.BYTES + 1 + 2 * Long.BYTES;
+    private static final int FIXED_BYTES = IDENTITY_BYTES + 1 + Long.BYTES;
+
+    private final UUID volume;
+    private final AeadCipher cipher;
+    private final long generation;
+    private final List<KeySlot> slots;
+    private final byte[] bytes;
+
+    private KeyHeader(UUID volume, AeadCipher cipher, long generation, List<KeySlot> slots, byte[] bytes) {
+        this.volume = volume;
+        this.cipher = cipher;
+        this.generation = generation;
+        this.slots = List.copyOf(slots);
+        this.bytes = bytes;
+    }
+
+    /**
+     * What a secret opened.
+     *
+     * @param master the master key; {@link #close} overwrites it
+     * @param slot the slot that opened
+     * @param keys the keys of the volume
+     */
+    public record Opened(byte[] master, KeySlot slot, VolumeKeys keys) implements AutoCloseable {
+        @Override
+        public void close() {
+            Arrays.fill(master, (byte) 0);
+        }
+    }
+
+    /**
+     * Makes the first header of a volume.
+     *
+     * @param master {@value VolumeKeys#KEY_BYTES} random bytes
+     * @throws IOException if the heap is too small for the cost
+     */
+    public static KeyHeader create(
+            UUID volume, AeadCipher cipher, byte[] master, String label, Instant now, Argon2Cost cost, Secret secret)
+            throws IOException {
+        KeySlot slot = KeySlot.wrap(identity(volume, cipher), 0, label, now, cost, secret, master);
+        return sealed(volume, cipher, 1, List.of(slot), master);
+    }
+
+    private static KeyHeader sealed(
+            UUID volume, AeadCipher cipher, long generation, List<KeySlot> slots, byte[] master) {
+        int length = FIXED_BYTES + slots.stream().mapToInt(KeySlot::length).sum();
+        ByteBuffer bytes =
+                ByteBuffer.allocate(length + KeyedHash.BYTES + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.put(identity(volume, cipher)).put((byte) slots.size()).putLong(generation);
+        slots.forEach(slot -> slot.write(bytes));
+        hash(new VolumeKeys(master, volume, cipher), bytes.array(), length, bytes.array(), length);
+        bytes.putInt(length + KeyedHash.BYTES, checksum(bytes.array()));
+        return new KeyHeader(volume, cipher, generation, slots, bytes.array());
+    }
+
+    private static void hash(VolumeKeys keys, byte[] bytes, int length, byte[] target, int offset) {
+        keys.keyedHash(Purpose.HEADER).hash(bytes, 0, length, target, offset);
+    }
+
+    /** Returns the CRC-32C of all but the last four bytes. */
+    private static int checksum(byte[] bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, bytes.length - Integer.BYTES);
+        return (int) crc.getValue();
+    }
+
+    /** What a slot belongs to: it opens in no other volume, and with no other cipher. */
+    private static byte[] identity(UUID volume, AeadCipher cipher) {
+        return ByteBuffer.allocate(IDENTITY_BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put(MAGIC)
+                .putShort((short) VERSION)
+                .put((byte) cipher.ordinal())
+                .order(ByteOrder.BIG_ENDIAN)
+                .putLong(volume.getMostSignificantBits())
+                .putLong(volume.getLeastSignificantBits())
+                .array();
+    }
+
+    /**
+     * Reads a header. Nothing of it is authenticated yet; memory is allocated for nothing that it says.
+     *
+     * @throws KeyException if the bytes are not a header, or of another version
+     */
+    static KeyHeader read(byte[] bytes) throws KeyException {
+        int end = bytes.length - KeyedHash.BYTES - Integer.BYTES;
+        if (end < FIXED_BYTES || bytes.length > MOST_BYTES || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
+            throw damaged("it is no key header");
+        }
+        ByteBuffer source = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        if (source.getInt(end + KeyedHash.BYTES) != checksum(bytes)) {
+            throw damaged("its checksum is wrong");
+        }
+        int version = Short.toUnsignedInt(source.limit(end).position(MAGIC.length).getShort());
+        if (version != VERSION) {
+            throw damaged("it has version " + version + ", and this program reads version " + VERSION
+                    + "; use the program that wrote it");
+        }
+        try {
+            AeadCipher cipher = AeadCipher.values()[source.get()];
+            source.order(ByteOrder.BIG_ENDIAN);
+            var volume = new UUID(source.getLong(), source.getLong());
+            source.order(ByteOrder.LITTLE_ENDIAN);
+            int count = source.get();
+            long generation = source.getLong();
+            List<KeySlot> slots = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                slots.add(KeySlot.read(source));
+            }
+            if (count < 1 || source.hasRemaining() || slots.stream().map(KeySlot::number).distinct().count() < count) {
+                throw damaged("its slots are not as they should be");
+            }
+            return new KeyHeader(volume, cipher, generation, slots, bytes);
+        } catch (CharacterCodingException | RuntimeException e) {
+            KeyException damaged = damaged("its fields are not as they should be");
+            damaged.initCause(e);
+            throw damaged;
+        }
+    }
+
+    private static KeyException damaged(String what) {
+        return new KeyException(KeyException.Reason.DAMAGED, what);
+    }
+
+    /** Returns the bytes that {@link #read} reads. */
+    byte[] bytes() {
+        return bytes;
+    }
+
+    public UUID volume() {
+        return volume;
+    }
+
+    /** Returns the cipher of what the volume writes once. */
+    public AeadCipher cipher() {
+        return cipher;
+    }
+
+    /** Returns a number that grows by one with each change. */
+    public long generation() {
+        return generation;
+    }
+
+    /** Returns the slots by their numbers. */
+    public List<KeySlot> slots() {
+        return slots;
+    }
+
+    /**
+     * Opens the header with a secret: tries each slot, those of the secret's kind first. Takes the time of a derivation
+     * for each slot tried, about a second.
+     *
+     * @throws KeyException if no slot opens, or the header was changed without the master key
+     * @throws IOException if the heap is too small for the cost of a slot
+     */
+    public Opened open(Secret secret) throws IOException {
+        List<KeySlot> order = new ArrayList<>(slots);
+        order.sort(Comparator.comparing(slot -> slot.kind() != secret.kind()));
+        for (KeySlot slot : order) {
+            byte[] master = slot.unwrap(identity(volume, cipher), secret);
+            if (master != null) {
+                return new Opened(master, slot, keys(master));
+            }
+        }
+        throw new KeyException(
+                KeyException.Reason.WRONG_SECRET,
+                "this " + secret.kind() + " opens no slot of the key header, which has " + slots.size()
+                        + "; was it typed wrongly, or removed?");
+    }
+
+    /**
+     * Returns the keys that follow from a master key.
+     *
+     * @throws KeyException if it is not the one of this header, or the header was changed without it
+     */
+    public VolumeKeys keys(byte[] master) throws KeyException {
+        var keys = new VolumeKeys(master, volume, cipher);
+        byte[] hash = new byte[KeyedHash.BYTES];
+        int length = bytes.length - KeyedHash.BYTES - Integer.BYTES;
+        hash(keys, bytes, length, hash, 0);
+        if (!MessageDigest.isEqual(hash, Arrays.copyOfRange(bytes, length, length + KeyedHash.BYTES))) {
+            throw new KeyException(
+                    KeyException.Reason.FORGED,
+                    "the key header was changed by somebody without the master key, or the key is another volume's:"
+                            + " its checksum is right, and its keyed hash is wrong. Bring " + NAME
+                            + " back from a copy that you trust");
+        }
+        return keys;
+    }
+
+    /**
+     * Returns this header with a further slot, at the first free number.
+     *
+     * @throws IllegalArgumentException if there are eight, or the label is not allowed
+     */
+    public KeyHeader withSlot(byte[] master, String label, Instant now, Argon2Cost cost, Secret secret)
+            throws IOException {
+        int number = 0;
+        while (hasSlot(number)) {
+            number++;
+        }
+        if (number == KeySlot.MOST) {
+            throw new IllegalArgumentException(
+                    "all " + KeySlot.MOST + " slots are in use: remove one first, or change it");
+        }
+        return with(number, label, now, cost, secret, master);
+    }
+
+    /**
+     * Returns this header with another secret in a slot, which keeps number and label. At no moment is the slot missing.
+     *
+     * @throws IllegalArgumentException if there is no such slot
+     */
+    public KeyHeader withSecret(byte[] master, int number, Instant now, Argon2Cost cost, Secret secret)
+            throws IOException {
+        return with(number, slot(number).label(), now, cost, secret, master);
+    }
+
+    private KeyHeader with(int number, String label, Instant now, Argon2Cost cost, Secret secret, byte[] master)
+            throws IOException {
+        KeySlot made = KeySlot.wrap(identity(volume, cipher), number, label, now, cost, secret, master);
+        return next(master, all -> {
+            all.removeIf(slot -> slot.number() == number);
+            all.add(made);
+            return all;
+        });
+    }
+
+    /**
+     * Returns this header without a slot.
+     *
+     * @throws IllegalArgumentException if there is no such slot, or it is the last one: nobody could open the volume
+     */
+    public KeyHeader withoutSlot(byte[] master, int number) {
+        KeySlot removed = slot(number);
+        if (slots.size() == 1) {
+            throw new IllegalArgumentException("slot " + number
+                    + " is the only one, and without it nobody could open the volume: add another first, or change it");
+        }
+        return next(master, all -> {
+            all.remove(removed);
+            return all;
+        });
+    }
+
+    private KeyHeader next(byte[] master, UnaryOperator<List<KeySlot>> change) {
+        List<KeySlot> changed = change.apply(new ArrayList<>(slots));
+        changed.sort(Comparator.comparing(KeySlot::number));
+        return sealed(volume, cipher, generation + 1, changed, master);
+    }
+
+    private boolean hasSlot(int number) {
+        return slots.stream().anyMatch(slot -> slot.number() == number);
+    }
+
+    /** @throws IllegalArgumentException if there is no such slot; names those that there are */
+    public KeySlot slot(int number) {
+        return slots.stream()
+                .filter(slot -> slot.number() == number)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no slot " + number + "; there are "
+                        + slots.stream().map(KeySlot::number).toList()));
+    }
+}
