@@ -120,7 +120,7 @@ run_by_daemon() {
   ((status == 125)) || exit "$status"
 }
 
-# Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if
+# Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 384 MB: Argon2id for a passphrase takes 256. In the project, builds if
 # nothing is built.
 run_java() {
   local main_class="$1" home classes estimate java feature
@@ -132,7 +132,7 @@ run_java() {
   set_feature "$java"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
   # Without classes for newer releases, as in the daemon (DaemonJvm): those of zstd-jni may call RocksDB's zstd.
-  local -a options=("${command_compiler:--XX:TieredStopAtLevel=1}" -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)
+  local -a options=("${command_compiler:--XX:TieredStopAtLevel=1}" -XX:+UseSerialGC "-Xmx${command_heap:-384m}" -XX:-CreateCoredumpOnCrash -Djdk.console=java.base -Djdk.util.jar.enableMultiRelease=false)
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
   # Archives, which scripts/rehearsal.bash makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.

@@ -214,7 +214,7 @@ class DocsTest {
                 2,
                 badDecisions(List.of(page("# A decision\n\n## Context")), List.of())
                         .size());
-        assertEquals(1, badExitCodes(page("ends with exit code 7"), exitCodes()).size());
+        assertEquals(1, badExitCodes(page("ends with exit code 9"), exitCodes()).size());
         assertEquals(
                 3,
                 badLinks(page("[a](NO.md) [b](README.md#no) [c](#no) [d](README.md) [e](#h)\n# H"))

@@ -1,6 +1,8 @@
 package org.opendedup.sar.keys;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
 import org.bouncycastle.crypto.generators.Argon2BytesGenerator;
 import org.bouncycastle.crypto.params.Argon2Parameters;
@@ -27,11 +29,16 @@ public record Argon2Cost(int memoryKib, int passes, int lanes) {
      */
     private static final int NEW_MEMORY_KIB = 256 << 10;
 
-    /** Least memory of a new cost, in KiB, also on a small machine: what RFC 9106, 4 recommends as the second choice. */
+    /**
+     * Least memory of a new cost, in KiB, also on a small machine: what RFC 9106, 4 recommends as the second choice.
+     */
     private static final int LEAST_NEW_MEMORY_KIB = 64 << 10;
 
     private static final int MEASURED_KIB = 32 << 10;
     private static final long WANTED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Memory makes guessing dearer than passes do: it is given up only where one pass would take longer than this. */
+    private static final long MOST_NANOS_A_PASS = TimeUnit.SECONDS.toNanos(2);
 
     /** Of the memory of a machine, a derivation takes at most this part. */
     private static final int MEMORY_PARTS = 4;
@@ -45,7 +52,11 @@ public record Argon2Cost(int memoryKib, int passes, int lanes) {
 
     /** @throws IllegalArgumentException if a value is out of its bounds */
     public Argon2Cost {
-        if (memoryKib > MOST_MEMORY_KIB || passes < 1 || passes > MOST_PASSES || lanes < 1 || lanes > MOST_LANES
+        if (memoryKib > MOST_MEMORY_KIB
+                || passes < 1
+                || passes > MOST_PASSES
+                || lanes < 1
+                || lanes > MOST_LANES
                 || memoryKib < LEAST_KIB_A_LANE * lanes) {
             throw new IllegalArgumentException("Argon2id with " + memoryKib + " KiB, " + passes + " passes and " + lanes
                     + " lanes is out of bounds");
@@ -61,17 +72,26 @@ public record Argon2Cost(int memoryKib, int passes, int lanes) {
         var sample = new Argon2Cost(MEASURED_KIB, 1, 1);
         // The first one also compiles the method.
         sample.nanos();
-        long nanosAKib = Math.max(1, sample.nanos() / MEASURED_KIB);
-        long memory = Math.min(Math.min(NEW_MEMORY_KIB, machineBytes / 1024 / MEMORY_PARTS), WANTED_NANOS / nanosAKib);
-        int memoryKib = (int) Math.max(LEAST_NEW_MEMORY_KIB, memory);
-        long passes = WANTED_NANOS / (nanosAKib * memoryKib);
-        return new Argon2Cost(memoryKib, (int) Math.max(1, Math.min(MOST_NEW_PASSES, passes)), 1);
+        return fitting(machineBytes, Math.max(1, Math.min(sample.nanos(), sample.nanos()) / MEASURED_KIB));
     }
 
+    /** @param nanosAKib time to fill a KiB, in nanoseconds */
+    static Argon2Cost fitting(long machineBytes, long nanosAKib) {
+        long memoryKib = Math.min(NEW_MEMORY_KIB, machineBytes / 1024 / MEMORY_PARTS);
+        while (nanosAKib * memoryKib > MOST_NANOS_A_PASS) {
+            memoryKib /= 2;
+        }
+        memoryKib = Math.max(LEAST_NEW_MEMORY_KIB, memoryKib);
+        long passes = WANTED_NANOS / (nanosAKib * memoryKib);
+        return new Argon2Cost((int) memoryKib, (int) Math.max(1, Math.min(MOST_NEW_PASSES, passes)), 1);
+    }
+
+    /** Returns the time of a processor, which other programs do not lengthen. */
     private long nanos() throws IOException {
-        long began = System.nanoTime();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long began = threads.getCurrentThreadCpuTime();
         derive(new byte[1], new byte[KeySlot.SALT_BYTES], KeySlot.KEY_BYTES);
-        return System.nanoTime() - began;
+        return threads.getCurrentThreadCpuTime() - began;
     }
 
     /**

@@ -3,6 +3,7 @@ package org.opendedup.sar.keys;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -34,7 +35,7 @@ public record KeyExport(UUID volume, AeadCipher cipher, byte[] master) implement
                         + "Whoever has it can read every byte of the volume, whatever its passphrases are.%n"
                         + "sdfscli %s key add --from-export FILE makes a slot from this file.%n%n"
                         + "volume  %s%ncipher  %s%n",
-                name, now, name, volume, cipher));
+                name, now.truncatedTo(ChronoUnit.SECONDS), name, volume, cipher));
         HexFormat hex = HexFormat.of();
         for (int line = 0; line < LINES; line++) {
             String digits = hex.formatHex(master, line * LINE_BYTES, (line + 1) * LINE_BYTES);

@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +17,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.crypt.AeadCipher;
 import org.opendedup.sar.crypt.KeyedHash;
@@ -36,6 +40,7 @@ public final class KeyHeader {
     static final int MOST_BYTES = 2048;
 
     private static final byte[] MAGIC = "SARK".getBytes(US_ASCII);
+    private static final Pattern AES = Pattern.compile("(?m)^(flags|Features)\\s*:(.*\\s)?aes(\\s.*)?$");
     private static final int VERSION = 1;
     private static final int IDENTITY_BYTES = MAGIC.length + Short.BYTES + 1 + 2 * Long.BYTES;
     private static final int FIXED_BYTES = IDENTITY_BYTES + 1 + Long.BYTES;
@@ -66,6 +71,23 @@ public final class KeyHeader {
         public void close() {
             Arrays.fill(master, (byte) 0);
         }
+    }
+
+    /** Returns a random master key; the caller overwrites it. */
+    public static byte[] newMaster() {
+        byte[] master = new byte[VolumeKeys.KEY_BYTES];
+        new SecureRandom().nextBytes(master);
+        return master;
+    }
+
+    /** Returns the cipher that suits this machine: AES-GCM, unless the kernel lists no instructions for AES. */
+    public static AeadCipher cipherOfMachine() throws IOException {
+        return cipherFor(Files.readString(Path.of("/proc/cpuinfo")));
+    }
+
+    /** @param processors what the kernel lists: {@code flags} on x86, {@code Features} on ARM */
+    static AeadCipher cipherFor(String processors) {
+        return AES.matcher(processors).find() ? AeadCipher.AES_256_GCM : AeadCipher.CHACHA20_POLY1305;
     }
 
     /**
@@ -124,14 +146,17 @@ public final class KeyHeader {
      */
     static KeyHeader read(byte[] bytes) throws KeyException {
         int end = bytes.length - KeyedHash.BYTES - Integer.BYTES;
-        if (end < FIXED_BYTES || bytes.length > MOST_BYTES || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
+        if (end < FIXED_BYTES
+                || bytes.length > MOST_BYTES
+                || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
             throw damaged("it is no key header");
         }
         ByteBuffer source = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         if (source.getInt(end + KeyedHash.BYTES) != checksum(bytes)) {
             throw damaged("its checksum is wrong");
         }
-        int version = Short.toUnsignedInt(source.limit(end).position(MAGIC.length).getShort());
+        int version =
+                Short.toUnsignedInt(source.limit(end).position(MAGIC.length).getShort());
         if (version != VERSION) {
             throw damaged("it has version " + version + ", and this program reads version " + VERSION
                     + "; use the program that wrote it");
@@ -147,7 +172,9 @@ public final class KeyHeader {
             for (int i = 0; i < count; i++) {
                 slots.add(KeySlot.read(source));
             }
-            if (count < 1 || source.hasRemaining() || slots.stream().map(KeySlot::number).distinct().count() < count) {
+            if (count < 1
+                    || source.hasRemaining()
+                    || slots.stream().map(KeySlot::number).distinct().count() < count) {
                 throw damaged("its slots are not as they should be");
             }
             return new KeyHeader(volume, cipher, generation, slots, bytes);
@@ -247,7 +274,8 @@ public final class KeyHeader {
     }
 
     /**
-     * Returns this header with another secret in a slot, which keeps number and label. At no moment is the slot missing.
+     * Returns this header with another secret in a slot, which keeps number and label. At no moment is the slot
+     * missing.
      *
      * @throws IllegalArgumentException if there is no such slot
      */

@@ -15,8 +15,8 @@ import org.opendedup.sar.io.Output;
 
 /**
  * The two copies of a volume's key header: in its data location, and in its metadata location. They are written one
- * after the other, each as a whole, so that a crash leaves at least one of them whole, and in each the old header or the
- * new one. The one with the higher generation counts.
+ * after the other, each as a whole, so that a crash leaves at least one of them whole, and in each the old header or
+ * the new one. The one with the higher generation counts.
  */
 public final class KeyHeaderCopies {
     private static final String NEW_NAME = KeyHeader.NAME + ".new";
@@ -121,8 +121,8 @@ public final class KeyHeaderCopies {
     public void write(KeyHeader header) throws IOException {
         for (Place place : places) {
             if (place.folder == null) {
-                throw new IOException(place.name + " is missing, and the key header has a copy there; is its disk"
-                        + " mounted?");
+                throw new IOException(
+                        place.name + " is missing, and the key header has a copy there; is its disk" + " mounted?");
             }
             write(place.folder, header);
         }

@@ -64,8 +64,8 @@ public record KeySlot(
             throws IOException {
         byte[] salt = new byte[SALT_BYTES];
         new SecureRandom().nextBytes(salt);
-        var open = new KeySlot(
-                number, secret.kind(), label, now.truncatedTo(ChronoUnit.SECONDS), cost, salt, new byte[0]);
+        var open =
+                new KeySlot(number, secret.kind(), label, now.truncatedTo(ChronoUnit.SECONDS), cost, salt, new byte[0]);
         byte[] wrapped = open.sealer(secret).seal(open.associated(identity), master);
         return new KeySlot(number, open.kind, label, open.made, cost, salt, wrapped);
     }
@@ -85,8 +85,8 @@ public record KeySlot(
     }
 
     private byte[] associated(byte[] identity) {
-        ByteBuffer bytes = ByteBuffer.allocate(identity.length + length() - WRAPPED_BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes =
+                ByteBuffer.allocate(identity.length + length() - WRAPPED_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         writeFields(bytes.put(identity));
         return bytes.array();
     }

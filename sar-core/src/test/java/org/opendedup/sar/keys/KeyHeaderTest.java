@@ -57,7 +57,11 @@ class KeyHeaderTest {
     void aMeasuredCostIsWithinItsBounds() throws IOException {
         Argon2Cost cost = Argon2Cost.measured(1L << 30);
         assertTrue(cost.memoryKib() >= 64 << 10 && cost.memoryKib() <= 256 << 10, cost.toString());
-        assertEquals(64 << 10, Argon2Cost.measured(128L << 20).memoryKib());
+        assertEquals(new Argon2Cost(256 << 10, 3, 1), Argon2Cost.fitting(16L << 30, 1200));
+        assertEquals(new Argon2Cost(256 << 10, 1, 1), Argon2Cost.fitting(1L << 30, 5000));
+        assertEquals(new Argon2Cost(128 << 10, 1, 1), Argon2Cost.fitting(512L << 20, 5000));
+        assertEquals(new Argon2Cost(64 << 10, 1, 1), Argon2Cost.fitting(16L << 30, 20000));
+        assertEquals(new Argon2Cost(64 << 10, 16, 1), Argon2Cost.fitting(128L << 20, 1));
         assertThrows(IllegalArgumentException.class, () -> new Argon2Cost((4 << 20) + 1, 1, 1));
         assertThrows(IllegalArgumentException.class, () -> new Argon2Cost(64, 65, 1));
         assertThrows(IllegalArgumentException.class, () -> new Argon2Cost(1024, 1, 17));
@@ -81,8 +85,13 @@ class KeyHeaderTest {
         KeyHeader three = KeyHeader.read(
                 two.withSlot(MASTER, "", NOW, CHEAP, passphrase("three")).bytes());
         assertEquals(3, three.generation());
-        assertEquals(List.of(0, 1, 2), three.slots().stream().map(KeySlot::number).toList());
-        assertEquals(1, three.open(new Secret(Secret.Kind.KEY_FILE, MASTER.clone())).slot().number());
+        assertEquals(
+                List.of(0, 1, 2), three.slots().stream().map(KeySlot::number).toList());
+        assertEquals(
+                1,
+                three.open(new Secret(Secret.Kind.KEY_FILE, MASTER.clone()))
+                        .slot()
+                        .number());
         assertEquals(2, three.open(passphrase("three")).slot().number());
 
         KeyHeader without = three.withoutSlot(MASTER, 1);
@@ -112,9 +121,7 @@ class KeyHeaderTest {
         }
         assertTrue(header.bytes().length <= KeyHeader.MOST_BYTES);
         KeyHeader full = KeyHeader.read(header.bytes());
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> full.withSlot(MASTER, "", NOW, CHEAP, passphrase("ninth")));
+        assertThrows(IllegalArgumentException.class, () -> full.withSlot(MASTER, "", NOW, CHEAP, passphrase("ninth")));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> full.withoutSlot(MASTER, 3).withSlot(MASTER, "x".repeat(65), NOW, CHEAP, passphrase("long")));
@@ -129,7 +136,8 @@ class KeyHeaderTest {
             changed[at] ^= 0x10;
             assertEquals(
                     KeyException.Reason.DAMAGED,
-                    assertThrows(KeyException.class, () -> KeyHeader.read(changed)).reason());
+                    assertThrows(KeyException.class, () -> KeyHeader.read(changed))
+                            .reason());
         }
         int refused = 0;
         for (int at = 0; at < bytes.length - 4; at++) {
@@ -142,7 +150,12 @@ class KeyHeaderTest {
         }
         // The others make no header, or a slot that no longer opens. The control: the unchanged one opens.
         assertTrue(refused > 32, "forgeries: " + refused);
-        assertEquals(1, KeyHeader.read(ParserSet.withCrc(bytes.clone(), -4)).open(passphrase("two")).slot().number());
+        assertEquals(
+                1,
+                KeyHeader.read(ParserSet.withCrc(bytes.clone(), -4))
+                        .open(passphrase("two"))
+                        .slot()
+                        .number());
     }
 
     @Test
@@ -151,9 +164,7 @@ class KeyHeaderTest {
                 UUID.randomUUID(), AeadCipher.AES_256_GCM, MASTER.clone(), "first", NOW, CHEAP, passphrase("one"));
         byte[] bytes = header("one").bytes().clone();
         System.arraycopy(other.bytes(), 7, bytes, 7, 16);
-        assertEquals(
-                KeyException.Reason.WRONG_SECRET,
-                reasonOf(KeyHeader.read(ParserSet.withCrc(bytes, -4)), "one"));
+        assertEquals(KeyException.Reason.WRONG_SECRET, reasonOf(KeyHeader.read(ParserSet.withCrc(bytes, -4)), "one"));
     }
 
     @Test
@@ -164,15 +175,30 @@ class KeyHeaderTest {
         }
         KeyHeader header = KeyHeader.read(golden);
         assertEquals(2, header.generation());
-        assertEquals(List.of("first", "größer"), header.slots().stream().map(KeySlot::label).toList());
+        assertEquals(
+                List.of("first", "größer"),
+                header.slots().stream().map(KeySlot::label).toList());
         assertEquals(NOW, header.slot(1).made());
         assertArrayEquals(MASTER, header.open(passphrase("golden")).master());
-        assertArrayEquals(MASTER, header.open(new Secret(Secret.Kind.COMMAND, "two".getBytes(UTF_8))).master());
+        assertArrayEquals(
+                MASTER,
+                header.open(new Secret(Secret.Kind.COMMAND, "two".getBytes(UTF_8)))
+                        .master());
         byte[] later = golden.clone();
         later[4] = 2;
         String message = assertThrows(KeyException.class, () -> KeyHeader.read(ParserSet.withCrc(later, -4)))
                 .getMessage();
         assertTrue(message.contains("version 2"), message);
+    }
+
+    @Test
+    void theCipherFollowsTheInstructionsOfTheProcessor() throws IOException {
+        assertEquals(AeadCipher.AES_256_GCM, KeyHeader.cipherFor("processor : 0\nflags\t\t: fpu aes avx\n"));
+        assertEquals(AeadCipher.AES_256_GCM, KeyHeader.cipherFor("Features\t: fp asimd aes pmull\n"));
+        assertEquals(AeadCipher.AES_256_GCM, KeyHeader.cipherFor("flags: aes"));
+        assertEquals(AeadCipher.CHACHA20_POLY1305, KeyHeader.cipherFor("flags\t\t: fpu vaesx noaes\n"));
+        assertEquals(AeadCipher.CHACHA20_POLY1305, KeyHeader.cipherFor(""));
+        KeyHeader.cipherOfMachine();
     }
 
     @Test

@@ -59,12 +59,21 @@ public record Actor(
 
     /** Returns who started this process: its user, and the process that {@link #STARTER} names, else the one above. */
     public static Actor ofStarter() {
-        long starter = Long.getLong(
+        return ofOwn(Long.getLong(
                 STARTER,
-                ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L));
+                ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L)));
+    }
+
+    /** Returns the user of this process, and the process. */
+    public static Actor ofThisProcess() {
+        return ofOwn(ProcessHandle.current().pid());
+    }
+
+    /** @param pid a process of the user who runs this one */
+    private static Actor ofOwn(long pid) {
         try {
             UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
-            Actor above = ofProcess(starter, self);
+            Actor above = ofProcess(pid, self);
             return above == NOBODY
                     ? new Actor(self.getName(), uid(Path.of("/proc/self")), loginUid(Path.of("/proc/self")), null, null)
                     : above;

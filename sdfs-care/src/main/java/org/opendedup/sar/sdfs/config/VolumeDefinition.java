@@ -73,6 +73,11 @@ public record VolumeDefinition(OptionValues values) {
         return values.get(VolumeOptions.BASE_PATH);
     }
 
+    /** Returns whether the volume has a key header, and what it stores is encrypted. */
+    public boolean isEncrypted() {
+        return values.find(VolumeOptions.ENCRYPTED).orElse(false);
+    }
+
     /** Returns when garbage is collected; see {@link Schedule}. */
     public String garbageCollectionSchedule() {
         return values.get(VolumeOptions.COLLECTIONS);

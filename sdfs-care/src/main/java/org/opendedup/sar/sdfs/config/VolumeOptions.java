@@ -182,6 +182,12 @@ public final class VolumeOptions {
             .to(100)
             .text("Share of the capacity for users other than root, in percent. The rest is for root.");
 
+    public static final VolumeOption<Boolean> ENCRYPTED = VOLUME.option(
+                    "--encrypt", "volume/encrypted", "encrypted", FLAG)
+            .mayBeAbsent(false)
+            .text("Encrypt everything that the volume stores. The passphrase comes from the terminal, or as "
+                    + "--passphrase-file, --key-file or --passphrase-command say. Whoever loses it loses the volume.");
+
     public static final VolumeOption<Integer> FILE_MODE = VOLUME.option(
                     "--permissions-file", "permissions/default-file", "fileMode", MODE)
             .byDefault(0644)

@@ -72,6 +72,7 @@ public final class Definitions {
                 .with(VolumeOptions.FRAME_SIZE, 256L << 10)
                 .with(VolumeOptions.RECOMPRESS, RecompressLevel.parse("zstd:9"))
                 .with(VolumeOptions.MAXIMUM_FULL, 90)
+                .with(VolumeOptions.ENCRYPTED, true)
                 .with(VolumeOptions.FILE_MODE, 0600)
                 .with(VolumeOptions.FOLDER_MODE, 0700)
                 .with(VolumeOptions.COLLECTIONS, "0 30 2 * * ?")

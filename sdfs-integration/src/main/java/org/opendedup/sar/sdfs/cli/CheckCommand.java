@@ -22,12 +22,15 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -56,7 +59,9 @@ import picocli.CommandLine.Spec;
             "Run it as the user who mounts the volume.",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_CHECK_HEAP  memory of the check, in the form of java -Xmx (default 1g)",
-            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 64 wrong usage",
+            "             SDFS_PASSPHRASE  passphrase of an encrypted volume",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 7 wrong passphrase,",
+            "             64 wrong usage",
             "",
             "Examples:",
             "  sdfs-check pool0                        # what is wrong, and what to do",
@@ -112,6 +117,9 @@ public final class CheckCommand implements Callable<Integer> {
                     + "is kept aside.")
     MetadataRecovery.@Nullable Parts salvageMetadata;
 
+    @Mixin
+    SecretOptions secrets = new SecretOptions();
+
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
 
@@ -139,8 +147,8 @@ public final class CheckCommand implements Callable<Integer> {
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            VolumeConfig config = definition.engineConfig();
-            return run(name, config.locations(), config.keys(), false);
+            VolumeKeys keys = VolumeKeyHeader.keys(environment, "sdfs-check", definition, secrets.source());
+            return run(name, definition.engineConfig().locations(), keys, false);
         }
     }
 

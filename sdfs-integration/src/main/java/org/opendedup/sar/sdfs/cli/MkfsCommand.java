@@ -4,17 +4,24 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.KeyHeader;
+import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.keys.Secret;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
@@ -27,6 +34,7 @@ import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
+import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
@@ -41,6 +49,7 @@ import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -64,11 +73,13 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
-            "Exit codes:  0 made, 1 failed, 64 wrong usage",
+            "             SDFS_PASSPHRASE  passphrase of an encrypted volume",
+            "Exit codes:  0 made, 1 failed, 7 no passphrase, 64 wrong usage",
             "",
             "Example:",
             "  mkfs.sdfs pool0 /srv/pool0",
             "  mkfs.sdfs pool0 /srv/pool0 --volume-capacity=10TB --chunk-store-hashdb-location=/ssd/pool0-hashdb",
+            "  mkfs.sdfs pool0 /srv/pool0 --encrypt               # asks for a passphrase, twice",
             "  mkfs.sdfs --recover /srv/pool0/chunkstore/chunks   # writes a lost volume file anew"
         })
 public final class MkfsCommand implements Callable<Integer>, Spellings {
@@ -93,6 +104,9 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             description = "Where the volume lies, as --base-path.")
     @Nullable
     Path folder;
+
+    @Mixin
+    SecretOptions secrets = new SecretOptions();
 
     @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")
     boolean verbose;
@@ -127,14 +141,49 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         Path file = environment.configDirectory().fileOf(definition.config().name());
         refuseExisting(file, definition);
         VolumeFolders.of(definition).requireSafe();
+        if (!definition.isEncrypted()) {
+            make(definition, file, null, null);
+            return ExitCode.OK;
+        }
+        byte[] master = KeyHeader.newMaster();
+        try {
+            KeyHeader header = keyHeader(definition, master);
+            make(definition, file, header, header.keys(master));
+        } finally {
+            Arrays.fill(master, (byte) 0);
+        }
+        return ExitCode.OK;
+    }
+
+    /** Asks for the passphrase, and makes the header, before anything else is made. */
+    private KeyHeader keyHeader(VolumeDefinition definition, byte[] master) throws IOException {
+        String question = "Passphrase of the new volume " + definition.config().name() + ": ";
+        try (Secret secret = secrets.source().getNew(environment, question)) {
+            return KeyHeader.create(
+                    UUID.randomUUID(),
+                    KeyHeader.cipherOfMachine(),
+                    master,
+                    "",
+                    Instant.now(),
+                    environment.newCost().get(),
+                    secret);
+        }
+    }
+
+    /** @param header of an encrypted volume, with its keys; null: it is not encrypted */
+    private void make(VolumeDefinition definition, Path file, @Nullable KeyHeader header, @Nullable VolumeKeys keys)
+            throws IOException, CommandFailedException {
         makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
-        maker.make(definition.engineConfig());
+        maker.make(definition.engineConfig().withKeys(keys));
+        if (header != null) {
+            VolumeConfig.Locations locations = definition.config().locations();
+            KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
+        }
         VolumeFileCopy.write(definition);
         // Last: a volume that has a file is complete.
         VolumeFile.write(file, definition);
         report(file, definition);
-        return ExitCode.OK;
     }
 
     /** Makes a folder ahead of all else: a volume whose file cannot be written would only be an obstacle. */
@@ -159,6 +208,10 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         if (SdfsCli.isCommand(volume)) {
             throw new IllegalArgumentException(
                     "'" + volume + "' is a command of sdfscli and cannot name a volume; choose another name");
+        }
+        if (secrets.areGiven() && !given.isSet(VolumeOptions.ENCRYPTED)) {
+            throw new IllegalArgumentException(
+                    "a passphrase or key is for an encrypted volume: add --encrypt, or leave it out");
         }
         if (given.isSet(VolumeOptions.MEMORY_BUDGET)) {
             MachineMemory.check(given.get(VolumeOptions.MEMORY_BUDGET));

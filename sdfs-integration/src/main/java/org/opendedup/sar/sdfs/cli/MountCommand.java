@@ -30,8 +30,10 @@ import picocli.CommandLine.Option;
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
             "             SDFS_JAVA_OPTS   more options for the daemon's JVM",
+            "             SDFS_PASSPHRASE  passphrase of an encrypted volume",
             "Log:         BASE/log/VOLUME.log",
-            "Exit codes:  0 mounted, 1 failed, 5 no such volume, 64 wrong usage"
+            "Exit codes:  0 mounted, 1 failed, 2 no good key header, 5 no such volume, 7 wrong passphrase,",
+            "             64 wrong usage"
         })
 public final class MountCommand extends MountProgram {
     @Option(names = "-f", description = "Stay in the foreground and log to the error stream.")

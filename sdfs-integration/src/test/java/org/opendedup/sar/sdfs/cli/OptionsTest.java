@@ -211,7 +211,8 @@ class OptionsTest {
                 definition.backups(),
                 definition.garbageCollectionSchedule(),
                 definition.scrubSchedule(),
-                definition.recompress());
+                definition.recompress(),
+                definition.isEncrypted());
     }
 
     /** Changes an option in both ways, to its default and back. */
@@ -295,7 +296,7 @@ class OptionsTest {
         for (VolumeOption<?> option : VolumeOptions.ALL) {
             if (option.name().isEmpty()) {
                 continue;
-            } else if (option == VolumeOptions.BACKUP_VOLUME) {
+            } else if (option == VolumeOptions.BACKUP_VOLUME || option == VolumeOptions.ENCRYPTED) {
                 arguments.add(option.name());
             } else if (option == VolumeOptions.COMPRESSION) {
                 arguments.add(option.name() + "=lz4");
@@ -305,7 +306,11 @@ class OptionsTest {
                 arguments.add(option.name() + "=" + wanted.text(option));
             }
         }
-        var command = new MkfsCommand(output.environment(), config -> {});
+        output.set("SDFS_PASSPHRASE", "secret");
+        var command = new MkfsCommand(output.environment(), config -> {
+            Files.createDirectories(config.locations().data());
+            Files.createDirectories(config.locations().metadata());
+        });
         int code = CommandRunner.run(command, output.environment(), arguments.toArray(String[]::new));
         assertEquals(ExitCode.OK, code, output.err());
     }

@@ -11,6 +11,9 @@ public final class VolumeCommands {
     public static final String INFO = "info";
 
     /** Unmounts, waits until the volume is closed, and returns how it was closed. */
+    /** Records in the audit log what a command has done to the key header. */
+    public static final String KEY = "key";
+
     public static final String UNMOUNT = "unmount";
 
     /** Returns whether the volume is well. */

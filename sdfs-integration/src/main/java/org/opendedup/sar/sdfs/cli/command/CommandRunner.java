@@ -12,6 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
@@ -193,6 +194,8 @@ public final class CommandRunner {
             return failed.exitCode();
         } else if (e instanceof SilentDaemonException) {
             return ExitCode.NO_ANSWER;
+        } else if (e instanceof KeyException noKey) {
+            return noKey.reason() == KeyException.Reason.WRONG_SECRET ? ExitCode.NO_KEY : ExitCode.DAMAGED;
         }
         return e instanceof NoSuchVolumeException ? ExitCode.NO_SUCH_VOLUME : ExitCode.FAILED;
     }

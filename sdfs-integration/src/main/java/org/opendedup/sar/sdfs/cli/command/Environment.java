@@ -1,15 +1,19 @@
 package org.opendedup.sar.sdfs.cli.command;
 
+import java.io.Console;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.io.StandardOutput;
+import org.opendedup.sar.keys.Argon2Cost;
 import org.opendedup.sar.sdfs.cli.control.PluginSocket;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -23,9 +27,36 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param err stream for errors and progress
  * @param isTerminal whether {@code err} is shown on a terminal as it is written
  * @param in what the user types
+ * @param hidden what the user types without seeing it
+ * @param newCost says what it is to cost to try the passphrase of a new slot
  */
 public record Environment(
-        Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal, Reader in) {
+        Map<String, String> variables,
+        PrintWriter out,
+        PrintWriter err,
+        boolean isTerminal,
+        Reader in,
+        HiddenInput hidden,
+        CostMeasure newCost) {
+    /** Variables with secrets: a command gives them to no process that it starts. */
+    public static final String PASSPHRASE = "SDFS_PASSPHRASE";
+
+    /** As {@link #PASSPHRASE}, for a new slot. */
+    public static final String NEW_PASSPHRASE = "SDFS_NEW_PASSPHRASE";
+
+    /** Finds a cost that suits the machine. */
+    @FunctionalInterface
+    public interface CostMeasure {
+        Argon2Cost get() throws IOException;
+    }
+
+    /** Asks on a terminal, without showing what is typed. */
+    @FunctionalInterface
+    public interface HiddenInput {
+        /** Returns what was typed; null if there is no terminal, or its input has ended. */
+        char @Nullable [] read(String question);
+    }
+
     private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
@@ -39,6 +70,11 @@ public record Environment(
         this(variables, out, err, isTerminal, Reader.nullReader());
     }
 
+    /** Makes an environment without a terminal to type at. */
+    public Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal, Reader in) {
+        this(variables, out, err, isTerminal, in, question -> null, Environment::measured);
+    }
+
     /** Returns the streams and variables of this process. */
     public static Environment ofProcess() {
         return new Environment(
@@ -46,7 +82,23 @@ public record Environment(
                 PrintableWriter.to(StandardOutput.stream()),
                 PrintableWriter.to(System.err),
                 Terminal.showsMessages(),
-                new InputStreamReader(System.in, StandardCharsets.UTF_8));
+                new InputStreamReader(System.in, StandardCharsets.UTF_8),
+                Environment::readHidden,
+                Environment::measured);
+    }
+
+    private static Argon2Cost measured() throws IOException {
+        return Argon2Cost.measured(MachineMemory.bytes());
+    }
+
+    private static char @Nullable [] readHidden(String question) {
+        Console console = System.console();
+        return console == null ? null : console.readPassword("%s", question);
+    }
+
+    /** Removes what no process that is started may have. */
+    public static void withoutSecrets(ProcessBuilder builder) {
+        builder.environment().keySet().removeAll(List.of(PASSPHRASE, NEW_PASSPHRASE));
     }
 
     public ConfigDirectory configDirectory() {

@@ -14,6 +14,8 @@ public final class ExitCode {
     public static final int NO_SUCH_VOLUME = 5;
     /** Done, except for something that the destination or the user's rights do not allow. */
     public static final int INCOMPLETE = 6;
+    /** The passphrase or key is wrong, or there is none. */
+    public static final int NO_KEY = 7;
     /** Wrong usage: EX_USAGE of sysexits.h. */
     public static final int USAGE = 64;
 

@@ -29,6 +29,11 @@ public record RunFiles(VolumeDefinition definition, Path socketFolder) {
         return runFolder().resolve(name() + ".lock");
     }
 
+    /** Returns the file that is locked while a command works on the key header. */
+    public Path keyLock() {
+        return runFolder().resolve(name() + ".keys-lock");
+    }
+
     /** Returns the control socket. */
     public Path socket() {
         return socketFolder.resolve(name() + ".sock");

@@ -1,16 +1,23 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.nio.CharBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.slf4j.Logger;
@@ -90,6 +97,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 arguments.absoluteMountPoint(),
                 arguments.mountOptions(service),
                 service,
+                keys(definition),
                 ServiceManager.in(environment.variables()),
                 commands);
         ender.accept(daemon);
@@ -103,6 +111,32 @@ public final class DaemonCommand implements Callable<Integer> {
             RepeatsAppender.tellAll();
         }
         return ExitCode.OK;
+    }
+
+    /**
+     * Returns the keys of an encrypted volume, for which mount.sdfs has sent the master key over the standard input;
+     * null if the volume is not encrypted.
+     */
+    private @Nullable VolumeKeys keys(VolumeDefinition definition) throws IOException {
+        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+        if (header == null) {
+            return null;
+        }
+        char[] digits = new char[2 * VolumeKeys.KEY_BYTES];
+        int count = 0;
+        for (int read = 0; read >= 0 && count < digits.length; count += Math.max(0, read)) {
+            read = environment.in().read(digits, count, digits.length - count);
+        }
+        if (count < digits.length) {
+            throw new KeyException(KeyException.Reason.WRONG_SECRET, "mount.sdfs has not sent the master key");
+        }
+        byte[] master = HexFormat.of().parseHex(CharBuffer.wrap(digits));
+        Arrays.fill(digits, ' ');
+        try {
+            return header.read().header().keys(master);
+        } finally {
+            Arrays.fill(master, (byte) 0);
+        }
     }
 
     /**

@@ -14,9 +14,10 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
  * @param memory the share of heap and direct buffers in the volume's budget
  * @param javaFeature release of the JVM, such as 17; later ones need permission for native code
  * @param isRoot whether root runs it; only root may raise the priority of threads
+ * @param holdsKeys whether its memory has the keys of an encrypted volume
  * @param extraOptions more options, separated by spaces; they are last and override the others
  */
-record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String extraOptions) {
+record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, boolean holdsKeys, String extraOptions) {
 
     /** Stack of a thread. Half of the usual size is enough without user code, and there are dozens of threads. */
     private static final String STACK_SIZE = "-Xss512k";
@@ -87,6 +88,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         command.add("-Djava.rmi.server.hostname=127.0.0.1");
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
+        if (holdsKeys) {
+            command.add("-XX:-CreateCoredumpOnCrash");
+        }
         // From release 22 on, zstd-jni has other classes that look its functions up by name in all native libraries.
         // RocksDB exports functions of the same names, of its own zstd, and these may be found instead.
         command.add("-Djdk.util.jar.enableMultiRelease=false");

@@ -14,9 +14,11 @@ public record DaemonProcess(long pid) implements DaemonStart.Daemon {
      * Starts a daemon that is no child of this process.
      *
      * @param builder of a process whose output is one line, the number of the daemon's process, and then ends
+     * @param input what the daemon reads
      */
-    public static DaemonProcess start(ProcessBuilder builder) throws IOException {
+    public static DaemonProcess start(ProcessBuilder builder, DaemonStart.Input input) throws IOException {
         Process starter = builder.start();
+        input.writeTo(starter.getOutputStream());
         try (BufferedReader said = starter.inputReader(StandardCharsets.US_ASCII)) {
             String pid = said.readLine();
             if (pid == null || pid.isEmpty()) {

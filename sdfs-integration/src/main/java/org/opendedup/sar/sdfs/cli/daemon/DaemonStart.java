@@ -1,10 +1,13 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +23,8 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.keys.SecretSource;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -51,19 +56,35 @@ public final class DaemonStart {
 
     private static final int ERROR_LINES_MAX = 10;
 
+    /**
+     * No core dump has the keys: the limit keeps the kernel from writing one, and the filter (core(5)) leaves the heap
+     * out of one that a program gets by a pipe, to which the limit does not apply. The JVM adds only mapped files.
+     */
+    private static final String NO_CORE_DUMP = "ulimit -c 0; echo 0 >/proc/self/coredump_filter; ";
+
     private final Environment environment;
     private final MountArguments arguments;
     private final VolumeDefinition definition;
     private final String options;
+    private final boolean isReadOnly;
     private final DaemonMemory memory;
     private final RunFiles files;
     private final Class<?> daemonClass;
     private final Launcher launcher;
+    /** The master key for the daemon; empty if the volume is not encrypted. */
+    private byte[] master = {};
 
     /** Starts the daemon; tests serve the volume without a process of its own. */
     @FunctionalInterface
     public interface Launcher {
-        Daemon start(ProcessBuilder daemon) throws IOException;
+        /** @param input gives the process what the daemon reads, and closes the stream */
+        Daemon start(ProcessBuilder daemon, Input input) throws IOException;
+    }
+
+    /** What a process reads. */
+    @FunctionalInterface
+    public interface Input {
+        void writeTo(OutputStream input) throws IOException;
     }
 
     /** A daemon that runs in the background. */
@@ -94,6 +115,7 @@ public final class DaemonStart {
         this.daemonClass = daemonClass;
         this.definition = arguments.definition(environment);
         this.options = arguments.mountOptions(service);
+        this.isReadOnly = service.isReadOnly(options);
         this.memory = arguments.memory(definition, options, service);
         this.files = environment.runFiles(definition);
     }
@@ -117,11 +139,30 @@ public final class DaemonStart {
         Path mountPoint = arguments.absoluteMountPoint();
         MountPlaces.checkMountPoint(mountPoint, environment.err());
         MountPlaces.checkApart(mountPoint, files, environment.configDirectory().folder());
+        unlock();
+    }
+
+    /**
+     * Opens the key header of an encrypted volume here, not in the daemon: this process can ask on the terminal, its
+     * memory is free for Argon2id, and it ends.
+     */
+    private void unlock() throws IOException {
+        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+        if (header == null) {
+            return;
+        }
+        SecretSource source = arguments.secretSource();
+        try (VolumeKeyHeader.Unlocked unlocked = isReadOnly
+                ? header.unlock(environment, source)
+                : header.unlockAndRepair(
+                        environment, source, line -> environment.err().println("mount.sdfs: " + line))) {
+            master = unlocked.opened().master().clone();
+        }
     }
 
     /** Starts the daemon, which outlives this process, and returns it when the mount answers. */
     public Daemon inBackground() throws IOException, InterruptedException, CommandFailedException {
-        Daemon daemon = launcher.start(builder(false));
+        Daemon daemon = launcher.start(builder(false), this::hand);
         Thread interrupted = new Thread(() -> giveUp(daemon), "sdfs-interrupted");
         Runtime.getRuntime().addShutdownHook(interrupted);
         try {
@@ -174,6 +215,7 @@ public final class DaemonStart {
     /** Runs the daemon until it ends; returns its exit code. */
     public int inForeground() throws IOException, InterruptedException {
         Process daemon = builder(true).start();
+        hand(daemon.getOutputStream());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(daemon), "sdfs-stop"));
         return daemon.waitFor();
     }
@@ -253,10 +295,13 @@ public final class DaemonStart {
 
     private ProcessBuilder builder(boolean foreground) throws IOException {
         PrivateFiles.createFolders(files.logFolder());
-        var jvm = new DaemonJvm(memory, Runtime.version().feature(), CallingUser.isRoot(), environment.javaOptions());
+        boolean isEncrypted = master.length > 0;
+        var jvm = new DaemonJvm(
+                memory, Runtime.version().feature(), CallingUser.isRoot(), isEncrypted, environment.javaOptions());
         // Files that libraries make, such as databases and logs, also belong to the owner only. Where memory is short,
         // the system ends programs before it ends what they work on. Only root may ask for that.
-        String prepared = "umask 077; { echo " + OOM_SCORE + " >/proc/self/oom_score_adj; } 2>/dev/null; ";
+        String prepared = "umask 077; { echo " + OOM_SCORE + " >/proc/self/oom_score_adj; } 2>/dev/null; "
+                + (isEncrypted ? NO_CORE_DUMP : "");
         List<String> command = new ArrayList<>();
         if (foreground) {
             command.addAll(List.of("/bin/sh", "-c", prepared + "exec \"$@\"", "sh"));
@@ -278,6 +323,7 @@ public final class DaemonStart {
         builder.environment().putIfAbsent("ROCKSDB_MUSL_LIBC", "false");
         // glibc would give each of dozens of threads an arena of up to 64 MB; two keep native memory near its plan.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        Environment.withoutSecrets(builder);
         if (foreground) {
             builder.inheritIO();
         } else {
@@ -287,7 +333,24 @@ public final class DaemonStart {
             builder.redirectError(
                     ProcessBuilder.Redirect.appendTo(files.console().toFile()));
         }
+        if (isEncrypted) {
+            builder.redirectInput(ProcessBuilder.Redirect.PIPE);
+        }
         return builder;
+    }
+
+    /** Gives a process what the daemon reads, the master key in hexadecimal digits if there is one, and forgets it. */
+    private void hand(OutputStream input) throws IOException {
+        byte[] line = master.length == 0
+                ? master
+                : (HexFormat.of().formatHex(master) + "\n").getBytes(StandardCharsets.US_ASCII);
+        // A pipe is in no list of processes and in no environment.
+        try (input) {
+            input.write(line);
+        } finally {
+            Arrays.fill(master, (byte) 0);
+            Arrays.fill(line, (byte) 0);
+        }
     }
 
     /**

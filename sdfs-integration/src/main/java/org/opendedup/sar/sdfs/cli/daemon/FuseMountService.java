@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplainer;
 import org.opendedup.sar.hot.FileExplanation;
@@ -75,8 +76,9 @@ public final class FuseMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
-        VolumeConfig config = definition.engineConfig().withRequests(requestBuffersOf(options));
+    public MountedVolume mount(VolumeDefinition definition, @Nullable VolumeKeys keys, Path mountPoint, String options)
+            throws IOException {
+        VolumeConfig config = definition.engineConfig().withKeys(keys).withRequests(requestBuffersOf(options));
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
                 .with(CallingUser.isRoot() ? "allow_other" : "")

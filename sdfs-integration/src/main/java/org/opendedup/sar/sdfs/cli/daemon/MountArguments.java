@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +16,12 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
+import org.opendedup.sar.sdfs.cli.keys.SecretSource;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -50,7 +55,8 @@ public final class MountArguments {
                             + "requests flow: less power, slower small requests); threads=N; read_ahead_kb=N; "
                             + "nopassthrough; metrics=PORT or ADDRESS:PORT (serve figures to Prometheus over HTTP, "
                             + "without a password); status_group=GROUP (may read the status without being root; "
-                            + "default adm); and options of mount(8) and fstab. docs/operations/mount.md "
+                            + "default adm); passphrase_file=FILE, key_file=FILE, passphrase_command=COMMAND (of an "
+                            + "encrypted volume, as the options with dashes); and options of mount(8) and fstab. docs/operations/mount.md "
                             + "explains all.")
     public List<String> options = new ArrayList<>();
 
@@ -62,8 +68,17 @@ public final class MountArguments {
     @Nullable
     Long memoryBudgetBytes;
 
+    @Mixin
+    SecretOptions secrets = new SecretOptions();
+
     /** The mount option that is equivalent to {@code --memory-budget}, for fstab. */
     private static final String MEMORY_BUDGET = "memory_budget=";
+
+    /**
+     * The mount options that are equivalent to those of {@link SecretOptions}, and may be spelled as they are. The
+     * daemon does not get them.
+     */
+    private static final Pattern OF_SECRET = Pattern.compile("(passphrase[_-](?:file|command)|key[_-]file)=.*");
 
     /** Names of options that the daemon uses when it begins. */
     private static final Set<String> FIXED = Set.of(
@@ -107,14 +122,42 @@ public final class MountArguments {
     private @Nullable Long budgetBytes() {
         return memoryBudgetBytes != null
                 ? memoryBudgetBytes
-                : split().filter(MountArguments::isMemoryBudget)
-                        .reduce((first, second) -> second)
-                        .map(option -> ByteSize.parse(option.substring(MEMORY_BUDGET.length())))
-                        .orElse(null);
+                : Optional.ofNullable(value(MEMORY_BUDGET)).map(ByteSize::parse).orElse(null);
     }
 
     private static boolean isMemoryBudget(String option) {
         return option.startsWith(MEMORY_BUDGET);
+    }
+
+    private static boolean isOfSecret(String option) {
+        return OF_SECRET.matcher(option).matches();
+    }
+
+    /** Returns where the passphrase of an encrypted volume comes from. */
+    SecretSource secretSource() {
+        if (secrets.areGiven() || split().noneMatch(MountArguments::isOfSecret)) {
+            return secrets.source();
+        }
+        String file = value("passphrase_file=");
+        String keyFile = value("key_file=");
+        try {
+            return new SecretSource(
+                    file == null ? null : Path.of(file),
+                    keyFile == null ? null : Path.of(keyFile),
+                    value("passphrase_command="),
+                    Environment.PASSPHRASE);
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+    }
+
+    /** Returns the value of a mount option; of several the last; null if it is not given. */
+    private @Nullable String value(String option) {
+        return split().filter(given ->
+                        given.startsWith(option) || isOfSecret(given) && given.startsWith(option.replace('_', '-')))
+                .reduce((first, second) -> second)
+                .map(given -> given.substring(option.length()))
+                .orElse(null);
     }
 
     private Stream<String> split() {
@@ -148,8 +191,9 @@ public final class MountArguments {
 
     /** Returns the options for the file system, after a check. */
     public String mountOptions(MountService service) {
-        String forFileSystem = MountHelperOptions.without(
-                split().filter(option -> !isMemoryBudget(option)).collect(Collectors.joining(",")));
+        String forFileSystem =
+                MountHelperOptions.without(split().filter(option -> !isMemoryBudget(option) && !isOfSecret(option))
+                        .collect(Collectors.joining(",")));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {
@@ -188,7 +232,7 @@ public final class MountArguments {
 
     /** @throws IllegalArgumentException if a single option is not known */
     public void checkOption(String option, MountService service) {
-        if (!isMemoryBudget(option)) {
+        if (!isMemoryBudget(option) && !isOfSecret(option)) {
             service.checkOptions(option);
         }
     }

@@ -9,6 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.LatencyBuckets;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
@@ -60,8 +61,13 @@ public interface MountService {
      */
     void remount(Path mountPoint, String options) throws IOException;
 
-    /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
-    MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
+    /**
+     * Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}.
+     *
+     * @param keys of an encrypted volume; null: it is not encrypted
+     */
+    MountedVolume mount(VolumeDefinition definition, @Nullable VolumeKeys keys, Path mountPoint, String options)
+            throws IOException;
 
     /**
      * Returns where figures are to be served to Prometheus; empty if they are not. Options as in {@link #checkOptions}.

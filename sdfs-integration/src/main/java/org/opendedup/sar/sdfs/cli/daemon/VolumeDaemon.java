@@ -23,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.handle.MountTable;
@@ -128,6 +129,7 @@ public final class VolumeDaemon {
     private final Path mountPoint;
     private final String options;
     private final MountService service;
+    private final @Nullable VolumeKeys keys;
     private final ServiceManager manager;
     private final Map<String, Handler> commands;
     /** Whether nothing of the volume changes while it is mounted. */
@@ -147,6 +149,7 @@ public final class VolumeDaemon {
     private volatile @Nullable MountedVolume mounted;
 
     /**
+     * @param keys of an encrypted volume; null: it is not encrypted
      * @param commands handlers that are not the volume's, and change nothing, by their names; they answer from the
      *     first moment on
      */
@@ -156,6 +159,7 @@ public final class VolumeDaemon {
             Path mountPoint,
             String options,
             MountService service,
+            @Nullable VolumeKeys keys,
             ServiceManager manager,
             Map<String, Handler> commands) {
         this.definition = files.definition();
@@ -164,6 +168,7 @@ public final class VolumeDaemon {
         this.mountPoint = mountPoint;
         this.options = options;
         this.service = service;
+        this.keys = keys;
         this.manager = manager;
         this.commands = commands;
         readOnly = service.isReadOnly(options);
@@ -228,7 +233,7 @@ public final class VolumeDaemon {
             LOG.info("asked to end before the volume was opened; not mounted");
             return;
         }
-        MountedVolume volume = service.mount(definition, mountPoint, options);
+        MountedVolume volume = service.mount(definition, keys, mountPoint, options);
         Actor mounter = Actor.ofStarter();
         audit.note("mounted", mounter, Map.of("mountPoint", mountPoint.toString(), "options", options));
         lastEnd.begin();
@@ -515,6 +520,9 @@ public final class VolumeDaemon {
                 (arguments, caller) -> unknown(),
                 JvmControl.COMMAND,
                 (arguments, caller) -> JvmControl.answer(arguments),
+                VolumeCommands.KEY,
+                // What is asked for is recorded, as every command is.
+                (arguments, caller) -> Map.of(),
                 VolumeCommands.UNMOUNT,
                 (arguments, caller) -> unmount());
     }

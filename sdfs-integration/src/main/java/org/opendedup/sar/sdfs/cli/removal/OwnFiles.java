@@ -35,7 +35,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
             + "|LOG(\\.old\\.\\d+)?|OPTIONS-\\d{6,}(\\.dbtmp)?|ACKNOWLEDGED|MANIFEST_SYNCED|DAMAGED|trial)";
 
     private static final String TEMPORARY = "(\\.\\d+\\.tmp)?";
-    private static final String COMMON = "volume-cfg\\.xml|ballast(\\.new)?";
+    private static final String COMMON = "volume-cfg\\.xml|volume\\.keys(\\.new)?|ballast(\\.new)?";
 
     /** Folders in that of the metadata with databases that are made or were set aside. */
     private static final String BESIDE_METADATA =

@@ -49,7 +49,9 @@ public final class MountSpellings {
                             + "it is not mounted, checks a volume");
                 case "-h" -> ours.add("--help");
                 case "-e", "-j" ->
-                    throw new IllegalArgumentException(word + " is not supported here: volume files have no secrets");
+                    throw new IllegalArgumentException(word
+                            + " is not supported here: a passphrase on a command line can be read by every user; use"
+                            + " --passphrase-file or --passphrase-command");
                 case "-r", "-w" ->
                     throw new IllegalArgumentException(word + " is not supported here: there is no cloud store");
                 case "-l", "-n" ->

@@ -2,10 +2,12 @@ package org.opendedup.sar.sdfs.cli.command;
 
 import java.io.BufferedWriter;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import org.opendedup.sar.keys.Argon2Cost;
 
 /** An environment for commands under test: its own config folder, and what was printed. */
 public final class CommandOutput {
@@ -26,7 +28,10 @@ public final class CommandOutput {
                 variables,
                 new PrintWriter(new BufferedWriter(out), true),
                 new PrintWriter(new BufferedWriter(err), true),
-                isTerminal);
+                isTerminal,
+                Reader.nullReader(),
+                question -> null,
+                () -> new Argon2Cost(64, 1, 1));
         variables.put("SDFS_CONFIG_DIR", configFolder.toString());
     }
 

@@ -52,7 +52,7 @@ public final class RunningDaemon implements AutoCloseable {
         Path volumeFile = new ConfigDirectory(folder).fileOf("pool0");
         VolumeFile.write(volumeFile, definition);
         RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
-        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service, ServiceManager.NONE, commands);
+        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service, null, ServiceManager.NONE, commands);
         serving = new FutureTask<>(() -> {
             daemon.serve();
             return null;

@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.Chunk;
@@ -142,7 +143,8 @@ public final class FakeMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
+    public MountedVolume mount(VolumeDefinition definition, @Nullable VolumeKeys keys, Path mountPoint, String options)
+            throws IOException {
         if (options.contains("noexec")) {
             throw new IOException("the fake volume does not open");
         }

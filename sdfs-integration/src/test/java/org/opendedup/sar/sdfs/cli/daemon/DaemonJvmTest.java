@@ -62,7 +62,7 @@ class DaemonJvmTest {
 
     private static List<String> command(int javaFeature, boolean isRoot, String extraOptions) {
         VolumeDefinition definition = Definitions.plain("pool0", Path.of("/base"));
-        return new DaemonJvm(MEMORY, javaFeature, isRoot, extraOptions)
+        return new DaemonJvm(MEMORY, javaFeature, isRoot, false, extraOptions)
                 .command(new RunFiles(definition, Path.of("/run")), false);
     }
 }

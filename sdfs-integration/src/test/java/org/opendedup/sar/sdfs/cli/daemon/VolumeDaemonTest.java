@@ -58,6 +58,7 @@ class VolumeDaemonTest {
                 folder.resolve("mnt"),
                 options,
                 service,
+                null,
                 ServiceManager.NONE,
                 Map.of());
     }

@@ -1,0 +1,428 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.Argon2Cost;
+import org.opendedup.sar.keys.KeyException;
+import org.opendedup.sar.keys.KeyExport;
+import org.opendedup.sar.keys.KeyHeader;
+import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.keys.KeySlot;
+import org.opendedup.sar.keys.Secret;
+import org.opendedup.sar.sdfs.audit.Actor;
+import org.opendedup.sar.sdfs.audit.AuditLog;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.keys.NewSecretOptions;
+import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader.Unlocked;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code sdfscli VOLUME key}: the passphrases and keys of an encrypted volume. The commands read and write the key
+ * header themselves, whether the volume is mounted or not: the daemon has no use for the header after it has begun, and
+ * Argon2id needs more memory than it has to spare.
+ */
+@Command(
+        name = "key",
+        description = {
+            "The passphrases and keys that open an encrypted volume.",
+            "",
+            "Up to eight slots have the volume's master key, each under a passphrase, a key file or what a command",
+            "prints. A change asks for a passphrase or key that the volume has, also while it is mounted. It writes the",
+            "key header only: a mounted volume goes on, and nothing stored is written anew."
+        },
+        footer = {
+            "Environment: SDFS_PASSPHRASE      a passphrase of the volume",
+            "             SDFS_NEW_PASSPHRASE  that of the new slot",
+            "",
+            "docs/operations/encryption.md says what to do when a passphrase, a disk or a header is lost."
+        })
+final class KeyCommand extends VolumeCommand {
+    private static final String SLOT = "Number of a slot, as sdfscli VOLUME key list shows it.";
+
+    @Override
+    public Integer call() {
+        throw usage("name a command, such as sdfscli VOLUME key list");
+    }
+
+    /** What is done to the header. */
+    @FunctionalInterface
+    private interface Change {
+        /** Returns the new header. */
+        KeyHeader of(KeyHeader header, KeyHeader.Opened opened) throws IOException, CommandFailedException;
+    }
+
+    /** A slot in a report. */
+    private record Shown(int slot, String kind, String label, String made, long memoryBytes, int passes, int lanes) {
+        static Shown of(KeySlot slot) {
+            Argon2Cost cost = slot.cost();
+            return new Shown(
+                    slot.number(),
+                    slot.kind().toString(),
+                    slot.label(),
+                    slot.made().toString(),
+                    (long) cost.memoryKib() << 10,
+                    cost.passes(),
+                    cost.lanes());
+        }
+    }
+
+    @Command(
+            description = {
+                "Lists the slots. Needs no passphrase; nothing of it is authenticated: key test does that.",
+                "",
+                "Cost: memory and passes of Argon2id for one try of a passphrase."
+            })
+    void list() throws IOException, CommandFailedException {
+        KeyHeaderCopies.Found found = header().read();
+        KeyHeader header = found.header();
+        Map<String, Object> report = report(header);
+        report.put("faults", found.faults());
+        var text = new StringBuilder(String.format(
+                "%s: key header %d, %s%n%-5s %-11s %-20s %-16s %s",
+                cli().name(), header.generation(), header.cipher(), "SLOT", "KIND", "MADE", "COST", "LABEL"));
+        for (KeySlot slot : header.slots()) {
+            text.append(String.format(
+                    "%n%-5d %-11s %-20s %-16s %s", slot.number(), slot.kind(), slot.made(), slot.cost(), slot.label()));
+        }
+        found.faults()
+                .forEach(fault -> text.append(String.format(
+                        "%nA copy of the header is not as it should be: %s. sdfscli %s key test writes it anew",
+                        fault, cli().name())));
+        print(report, text.toString().replaceAll("(?m) +$", ""));
+    }
+
+    private Map<String, Object> report(KeyHeader header) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("volumeId", header.volume().toString());
+        report.put("generation", header.generation());
+        report.put("cipher", header.cipher().toString());
+        report.put("slots", header.slots().stream().map(Shown::of).toList());
+        return named(report);
+    }
+
+    @Command(
+            description = {
+                "Says which slot a passphrase or key opens, and checks that nobody changed the header.",
+                "",
+                "Writes a copy of the header anew that is missing, damaged or older than the other."
+            })
+    void test(@Mixin SecretOptions secrets) throws IOException, CommandFailedException {
+        try (LockFile lock = lock();
+                Unlocked unlocked = unlock("test", secrets)) {
+            KeySlot slot = unlocked.opened().slot();
+            note("test", Map.of("opens", slot.number()));
+            Map<String, Object> report = named(Map.of("opens", Shown.of(slot)));
+            report.put("faults", unlocked.faults());
+            print(
+                    report,
+                    "It opens slot " + slot.number() + " (" + slot.kind()
+                            + (slot.label().isEmpty() ? "" : ", " + slot.label()) + ") of " + cli().name() + ".");
+        }
+    }
+
+    @Command(
+            description = {
+                "Adds a slot with another passphrase or key.",
+                "",
+                "With --from-export, the master key comes from a file of key export in place of a passphrase. So a slot",
+                "can be added when all passphrases are lost, and a key header made anew when both copies are."
+            },
+            footer = {
+                "Examples:",
+                "  sdfscli pool0 key add --label=alice                       # asks for one of the volume, and for the new one",
+                "  sdfscli pool0 key add --new-key-file=/root/pool0.key --label=boot",
+                "  sdfscli pool0 key add --from-export=/media/safe/pool0.txt"
+            })
+    void add(
+            @Mixin SecretOptions secrets,
+            @Mixin NewSecretOptions newSecrets,
+            @Option(
+                            names = "--label",
+                            paramLabel = "TEXT",
+                            defaultValue = "",
+                            description = "What the list shows with it; up to 64 bytes.")
+                    String label,
+            @Option(
+                            names = "--from-export",
+                            paramLabel = "FILE",
+                            description = "File of key export with the master key.")
+                    @Nullable
+                    Path export)
+            throws IOException, CommandFailedException {
+        if (export != null) {
+            if (secrets.areGiven()) {
+                throw usage("add", "--from-export takes the place of a passphrase of the volume: give one of them");
+            }
+            addFromExport(export, newSecrets, label);
+            return;
+        }
+        change("add", secrets, (header, opened) -> {
+            try (Secret secret = newSecret("add", newSecrets)) {
+                return header.withSlot(opened.master(), label, Instant.now(), cost(), secret);
+            }
+        });
+    }
+
+    private void addFromExport(Path file, NewSecretOptions newSecrets, String label)
+            throws IOException, CommandFailedException {
+        VolumeKeyHeader place = header();
+        try (LockFile lock = lock();
+                KeyExport export = KeyExport.parse(Files.readString(file))) {
+            UUID data =
+                    VolumeFileCopy.volumeIn(definition().config().locations().data());
+            if (!export.volume().equals(data)) {
+                throw new CommandFailedException(
+                        file + " has " + export + ", and the data are those of volume " + data);
+            }
+            KeyHeader old = readOrNull(place, export);
+            KeyHeader changed;
+            try (Secret secret = newSecret("add", newSecrets)) {
+                changed = old == null
+                        ? KeyHeader.create(data, export.cipher(), export.master(), label, Instant.now(), cost(), secret)
+                        : old.withSlot(export.master(), label, Instant.now(), cost(), secret);
+            } catch (IllegalArgumentException e) {
+                throw refused(e);
+            }
+            finish("add", place, old, changed);
+        }
+    }
+
+    /**
+     * Returns the present header; null if both copies are lost, so that it is to be made anew.
+     *
+     * @throws KeyException if there is a header that is not of this master key: the export may be the wrong one
+     */
+    private @Nullable KeyHeader readOrNull(VolumeKeyHeader place, KeyExport export) throws IOException {
+        KeyHeader header;
+        try {
+            header = place.copies().read().header();
+        } catch (KeyException e) {
+            say("the key header is made anew, without its other slots: " + e.getMessage());
+            return null;
+        }
+        var unused = header.keys(export.master());
+        return header;
+    }
+
+    @Command(
+            description = {
+                "Puts another passphrase or key in the place of one; the slot keeps its number and its label.",
+                "",
+                "The master key stays the same: who has a copy of the disks and the old passphrase can still read them."
+            })
+    void change(
+            @Parameters(arity = "0..1", paramLabel = "SLOT", description = SLOT + " Default: the one that opens.")
+                    @Nullable
+                    Integer slot,
+            @Mixin SecretOptions secrets,
+            @Mixin NewSecretOptions newSecrets)
+            throws IOException, CommandFailedException {
+        change("change", secrets, (header, opened) -> {
+            int number =
+                    header.slot(slot == null ? opened.slot().number() : slot).number();
+            try (Secret secret = newSecret("change", newSecrets)) {
+                return header.withSecret(opened.master(), number, Instant.now(), cost(), secret);
+            }
+        });
+    }
+
+    @Command(
+            description = {
+                "Removes a slot.",
+                "",
+                "Asks for a passphrase or key of another slot, so that one is left that somebody has. The last slot cannot",
+                "be removed."
+            },
+            footer = {
+                "The slot's bytes are overwritten by a new file; a disk may keep the old ones for long, and so may a copy"
+                        + " of the",
+                "disks."
+            })
+    void remove(@Parameters(paramLabel = "SLOT", description = SLOT) int slot, @Mixin SecretOptions secrets)
+            throws IOException, CommandFailedException {
+        change("remove", secrets, (header, opened) -> {
+            KeyHeader changed = header.withoutSlot(opened.master(), slot);
+            if (opened.slot().number() == slot) {
+                throw new CommandFailedException(
+                        "this opens slot " + slot + " itself: give a passphrase or key of a slot that stays");
+            }
+            return changed;
+        });
+    }
+
+    @Command(
+            description = {
+                "Writes the master key to a new file that only you can read, to be printed and kept in a safe.",
+                "",
+                "Whoever has it can read the volume, and every copy of it, whatever is done to the passphrases later."
+            },
+            footer = {
+                "Example:",
+                "  sdfscli pool0 key export /dev/shm/pool0.txt && lp /dev/shm/pool0.txt; shred -u /dev/shm/pool0.txt"
+            })
+    void export(
+            @Parameters(paramLabel = "FILE", description = "The file to make.") Path file, @Mixin SecretOptions secrets)
+            throws IOException, CommandFailedException {
+        try (LockFile lock = lock();
+                Unlocked unlocked = unlock("export", secrets);
+                var export = new KeyExport(
+                        unlocked.header().volume(),
+                        unlocked.header().cipher(),
+                        unlocked.opened().master())) {
+            Path absolute = file.toAbsolutePath();
+            try (var out = PrivateFiles.createNew(absolute)) {
+                out.write(export.text(cli().name(), Instant.now()).getBytes(UTF_8));
+            } catch (FileAlreadyExistsException e) {
+                throw new CommandFailedException(file + " exists already; name a new file");
+            }
+            AtomicFile.move(absolute, absolute);
+            note("export", Map.of("file", absolute.toString()));
+            print(
+                    named(Map.of("file", absolute.toString())),
+                    "Wrote the master key of " + cli().name() + " to " + absolute
+                            + ". Print it or move it to a safe place, and delete the file.");
+        }
+    }
+
+    /** Asks for a secret of the volume, and writes the header as it is changed. */
+    private void change(String action, SecretOptions secrets, Change change)
+            throws IOException, CommandFailedException {
+        try (LockFile lock = lock();
+                Unlocked unlocked = unlock(action, secrets)) {
+            KeyHeader changed;
+            try {
+                changed = change.of(unlocked.header(), unlocked.opened());
+            } catch (IllegalArgumentException e) {
+                throw refused(e);
+            }
+            finish(action, header(), unlocked.header(), changed);
+        }
+    }
+
+    private Unlocked unlock(String action, SecretOptions secrets) throws IOException, CommandFailedException {
+        try {
+            return header().unlockAndRepair(cli().environment(), secrets.source(), this::say);
+        } catch (KeyException e) {
+            note(action, Map.of("failed", FailureText.of(e)));
+            throw e;
+        }
+    }
+
+    private void finish(String action, VolumeKeyHeader place, @Nullable KeyHeader old, KeyHeader changed)
+            throws IOException, CommandFailedException {
+        place.copies().write(changed);
+        List<Integer> slots = changed.slots().stream().map(KeySlot::number).toList();
+        note(action, Map.of("generation", changed.generation(), "slots", slots));
+        Map<String, Object> report = report(changed);
+        print(
+                report,
+                "Done. " + cli().name() + " has the slots " + slots + "; sdfscli " + cli().name() + " key list"
+                        + " shows them.");
+    }
+
+    private Secret newSecret(String action, NewSecretOptions options) throws IOException {
+        try {
+            return options.source().getNew(cli().environment(), "New passphrase of " + cli().name() + ": ");
+        } catch (IllegalArgumentException e) {
+            throw usage(action, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Argon2Cost cost() throws IOException {
+        return cli().environment().newCost().get();
+    }
+
+    private static CommandFailedException refused(IllegalArgumentException e) {
+        return new CommandFailedException(String.valueOf(e.getMessage()));
+    }
+
+    private ParameterException usage(String subcommand, String message) {
+        return new ParameterException(
+                Objects.requireNonNull(spec).commandLine().getSubcommands().get(subcommand), message);
+    }
+
+    private VolumeDefinition definition() throws IOException {
+        cli().requireFiles();
+        return cli().environment().configDirectory().read(cli().name());
+    }
+
+    /**
+     * @throws CommandFailedException if the volume is not encrypted, or its files belong to another user: that user
+     *     could not read what this one writes
+     */
+    private VolumeKeyHeader header() throws IOException, CommandFailedException {
+        VolumeDefinition definition = definition();
+        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+        if (header == null) {
+            throw new CommandFailedException("the volume '" + cli().name() + "' is not encrypted, and has no keys;"
+                    + " only mkfs.sdfs --encrypt makes an encrypted one");
+        }
+        Path data = definition.config().locations().data();
+        if (Files.isDirectory(data)) {
+            Object owner = Files.getOwner(data);
+            Object self = Files.getOwner(Path.of("/proc/self"), LinkOption.NOFOLLOW_LINKS);
+            if (!owner.equals(self)) {
+                throw new CommandFailedException(
+                        data + " belongs to the user " + owner + ": run this command as that user");
+            }
+        }
+        return header;
+    }
+
+    /** Lets one command at a time work on the header. */
+    private LockFile lock() throws IOException, CommandFailedException {
+        RunFiles files = cli().runFiles();
+        PrivateFiles.createFolders(files.runFolder());
+        return LockFile.tryAcquire(files.keyLock())
+                .orElseThrow(() -> new CommandFailedException(
+                        "another command works on the keys of '" + cli().name() + "'; try again when it has ended"));
+    }
+
+    private void say(String line) {
+        cli().environment().err().println("sdfscli: " + Printable.line(line));
+    }
+
+    /**
+     * Records what was done, or failed, in the audit log, to which a daemon alone writes while it serves the volume.
+     */
+    private void note(String action, Map<String, ?> details) throws IOException {
+        var arguments = new LinkedHashMap<String, Object>();
+        arguments.put("action", action);
+        arguments.putAll(details);
+        RunFiles files = cli().runFiles();
+        if (cli().tryAsk(VolumeCommands.KEY, arguments).isPresent()) {
+            return;
+        }
+        PrivateFiles.createFolders(files.logFolder());
+        try (AuditLog audit = new AuditLog(files.audit())) {
+            audit.note(VolumeCommands.KEY, Actor.ofThisProcess(), Map.of("arguments", arguments, "result", "done"));
+        }
+    }
+}

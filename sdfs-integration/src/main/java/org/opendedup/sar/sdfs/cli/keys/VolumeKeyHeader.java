@@ -1,0 +1,161 @@
+package org.opendedup.sar.sdfs.cli.keys;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.keys.KeyException;
+import org.opendedup.sar.keys.KeyHeader;
+import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.keys.Secret;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** The key header of a volume, as commands use it. */
+public final class VolumeKeyHeader {
+    /** How often a passphrase may be typed. */
+    private static final int TRIES = 3;
+
+    private final VolumeDefinition definition;
+    private final KeyHeaderCopies copies;
+
+    private VolumeKeyHeader(VolumeDefinition definition) throws IOException {
+        this.definition = definition;
+        copies = copiesOf(definition);
+    }
+
+    private static KeyHeaderCopies copiesOf(VolumeDefinition definition) throws IOException {
+        VolumeConfig.Locations locations = definition.config().locations();
+        return KeyHeaderCopies.in(locations.data(), locations.metadata());
+    }
+
+    /**
+     * Returns the header's place; null if the volume is not encrypted.
+     *
+     * @throws KeyException if the volume file does not say that the volume is encrypted, and there is a key header: the
+     *     volume file is not the one of this volume, or was changed
+     */
+    public static @Nullable VolumeKeyHeader of(VolumeDefinition definition) throws IOException {
+        var header = new VolumeKeyHeader(definition);
+        if (definition.isEncrypted()) {
+            return header;
+        }
+        if (header.copies.exist()) {
+            throw new KeyException(
+                    KeyException.Reason.OTHER_VOLUME,
+                    "the volume file of '" + definition.config().name() + "' does not say that the volume is encrypted,"
+                            + " and there is a key header (" + KeyHeader.NAME + ") beside its data: write"
+                            + " encrypted=\"true\" to its element <volume>, or have it written anew by mkfs.sdfs"
+                            + " --recover");
+        }
+        return null;
+    }
+
+    public KeyHeaderCopies copies() {
+        return copies;
+    }
+
+    /**
+     * Reads the header. Nothing of it is authenticated.
+     *
+     * @throws KeyException if there is none, or it is another volume's
+     */
+    public KeyHeaderCopies.Found read() throws IOException {
+        KeyHeaderCopies.Found found;
+        try {
+            found = copies.read();
+        } catch (KeyException e) {
+            throw new KeyException(
+                    e.reason(),
+                    "the volume '" + definition.config().name() + "' is encrypted, and there is no key header: "
+                            + e.getMessage() + ". Bring " + KeyHeader.NAME
+                            + " back from a copy, or make it anew from an"
+                            + " exported master key: sdfscli "
+                            + definition.config().name() + " key add --from-export=FILE");
+        }
+        UUID data = VolumeFileCopy.volumeIn(definition.config().locations().data());
+        if (data != null && !data.equals(found.header().volume())) {
+            throw new KeyException(
+                    KeyException.Reason.OTHER_VOLUME,
+                    "the key header is that of volume " + found.header().volume()
+                            + ", and the data are those of volume " + data + ": bring back the " + KeyHeader.NAME
+                            + " of this volume");
+        }
+        return found;
+    }
+
+    /**
+     * A header that was opened.
+     *
+     * @param faults what was wrong with its copies
+     */
+    public record Unlocked(KeyHeader header, KeyHeader.Opened opened, List<String> faults) implements AutoCloseable {
+        @Override
+        public void close() {
+            opened.close();
+        }
+    }
+
+    /**
+     * Reads the header, and opens it with the secret. Who types it may do so three times.
+     *
+     * @throws KeyException if it cannot be opened
+     */
+    public Unlocked unlock(Environment environment, SecretSource source) throws IOException {
+        KeyHeaderCopies.Found found = read();
+        for (int left = source.isTyped(environment) ? TRIES : 1; ; ) {
+            Secret secret = source.get(
+                    environment, "Passphrase of " + definition.config().name() + ": ");
+            try (secret) {
+                return new Unlocked(found.header(), found.header().open(secret), found.faults());
+            } catch (KeyException e) {
+                if (--left == 0 || e.reason() != KeyException.Reason.WRONG_SECRET) {
+                    throw e;
+                }
+                environment.err().println("That is not a passphrase of this volume; try again.");
+            }
+        }
+    }
+
+    /**
+     * As {@link #unlock}, and then repairs copies of the header that are missing, damaged or older, and says so.
+     *
+     * @param says gets each sentence
+     */
+    public Unlocked unlockAndRepair(Environment environment, SecretSource source, Consumer<String> says)
+            throws IOException {
+        Unlocked unlocked = unlock(environment, source);
+        if (!unlocked.faults.isEmpty()) {
+            unlocked.faults.forEach(fault -> says.accept("a copy of the key header is not as it should be: " + fault));
+            try {
+                copies.repair(unlocked.header).forEach(file -> says.accept("wrote " + file + " anew"));
+            } catch (IOException e) {
+                says.accept("the copy of the key header could not be written: " + e.getMessage());
+            }
+        }
+        return unlocked;
+    }
+
+    /**
+     * Opens the volume's keys for a command that works while no daemon serves the volume.
+     *
+     * @param program begins what is said about copies of the header
+     * @return null if the volume is not encrypted
+     */
+    public static @Nullable VolumeKeys keys(
+            Environment environment, String program, VolumeDefinition definition, SecretSource source)
+            throws IOException {
+        VolumeKeyHeader header = of(definition);
+        if (header == null) {
+            return null;
+        }
+        try (Unlocked unlocked = header.unlockAndRepair(
+                environment, source, line -> environment.err().println(program + ": " + line))) {
+            return unlocked.opened.keys();
+        }
+    }
+}
