@@ -46,7 +46,7 @@ class ServedMountTest {
             return List.of();
         });
         assertEquals("proc", mount.begin().orElseThrow().type());
-        var volume = new FakeMountService().mount(Definitions.plain("pool0", folder), folder, "");
+        var volume = new FakeMountService().mount(Definitions.plain("pool0", folder), null, folder, "");
         var unmounting = new FutureTask<Void>(() -> {
             mount.unmount(volume);
             return null;
@@ -73,7 +73,7 @@ class ServedMountTest {
         mount.begin();
         run("umount", place.toString());
         assertTrue(mount.isDetached());
-        var volume = new FakeMountService().mount(Definitions.plain("pool0", folder), folder, "");
+        var volume = new FakeMountService().mount(Definitions.plain("pool0", folder), null, folder, "");
         var unmounting = new FutureTask<Void>(() -> {
             mount.unmount(volume);
             return null;
