@@ -10,6 +10,7 @@ import ch.qos.logback.core.joran.spi.JoranException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,8 +72,10 @@ final class InThisJvm {
         };
     }
 
-    private Daemon start(ProcessBuilder builder) throws IOException {
-        Daemon daemon = new Daemon(builder);
+    private Daemon start(ProcessBuilder builder, DaemonStart.Input input) throws IOException {
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        input.writeTo(read);
+        Daemon daemon = new Daemon(builder, read.toString(StandardCharsets.US_ASCII));
         daemons.add(daemon);
         Thread thread = new Thread(daemon.serving, "daemon");
         thread.setDaemon(true);
@@ -110,12 +113,13 @@ final class InThisJvm {
         private final FutureTask<Integer> serving;
         private volatile VolumeDaemon daemon;
 
-        Daemon(ProcessBuilder builder) throws IOException {
+        Daemon(ProcessBuilder builder, String input) throws IOException {
             List<String> words = builder.command();
             List<String> options = words.subList(words.indexOf(DaemonCommand.class.getName()) + 1, words.size());
             PrintWriter console = PrintableWriter.to(
                     Files.newOutputStream(builder.redirectError().file().toPath()));
-            Environment environment = new Environment(builder.environment(), console, console);
+            Environment environment =
+                    new Environment(builder.environment(), console, console, false, new StringReader(input));
             List<String[]> properties = words.stream()
                     .filter(word -> word.startsWith(PROPERTY))
                     .map(word -> word.substring(2).split("=", 2))

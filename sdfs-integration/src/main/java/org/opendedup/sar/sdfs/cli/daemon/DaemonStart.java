@@ -309,7 +309,11 @@ public final class DaemonStart {
             // In a session of its own, the daemon is not affected by the end of the terminal or by its Ctrl-C. It is no
             // child of this JVM, which would wait 0.3 s before it ends: so long it gives each thread that is in a call
             // of the system, as the one is that waits for a child. So the shell tells the process that it becomes.
-            String starter = "echo \"$(setsid --fork /bin/sh -c \"$0\" sh \"$@\")\"";
+            String start = "setsid --fork /bin/sh -c \"$0\" sh \"$@\"";
+            // The shell waits for the key: the JVM closes the pipe to a process that has ended.
+            String starter = isEncrypted
+                    ? "ulimit -c 0; IFS= read -r key; echo \"$(printf '%s\\n' \"$key\" | " + start + ")\""
+                    : "echo \"$(" + start + ")\"";
             command.addAll(List.of("/bin/sh", "-c", starter, prepared + "echo $$; exec \"$@\" >&2"));
         }
         command.addAll(jvm.command(files, foreground));
