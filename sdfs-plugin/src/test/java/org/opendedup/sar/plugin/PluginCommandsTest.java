@@ -191,6 +191,18 @@ class PluginCommandsTest {
         assertEquals(1, cli("gc", "stop"));
         assertTrue(err.toString().contains("no collection of garbage is running"), err::toString);
         assertEquals(false, json("resume").get("resumed"), "it accepts changes already");
+        close();
+        List<Map<String, Object>> recorded = Json.objects(json("audit"), "lines");
+        assertEquals(
+                List.of("mounted", "scrub", "heal", "check", "gc", "gc", "gc", "resume", "unmounted"),
+                recorded.stream().map(line -> line.get("what")).toList(),
+                "what only reads is not recorded");
+        assertEquals(ProcessHandle.current().pid(), Json.number(recorded.get(1), "pid"));
+        assertTrue(String.valueOf(recorded.get(6).get("result")).startsWith("refused: no collection"));
+        assertEquals(
+                "rw-------",
+                PosixFilePermissions.toString(
+                        Files.getPosixFilePermissions(store.resolve("sar/metadata/run/pool0.audit"))));
     }
 
     @Test

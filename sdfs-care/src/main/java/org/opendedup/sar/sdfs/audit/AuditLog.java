@@ -61,6 +61,15 @@ public final class AuditLog implements Closeable {
     }
 
     /**
+     * Appends the line of a request.
+     *
+     * @param result {@code done}, or why it was refused or failed
+     */
+    public void request(String command, Map<String, Object> arguments, Actor who, String result) {
+        note(command, who, Map.of("arguments", arguments, "result", result));
+    }
+
+    /**
      * Returns the last lines of a log, the oldest first; none if there is no log. What is no object of JSON, as after a
      * power cut, is left out.
      *

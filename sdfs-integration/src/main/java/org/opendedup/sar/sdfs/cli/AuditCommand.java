@@ -15,7 +15,8 @@ import picocli.CommandLine.Option;
         description = {
             "Shows who mounted, restored, unmounted or changed a volume: user, process, what, and the result.",
             "",
-            "Works also when the volume is not mounted. Reads BASE/log/NAME.audit, one line of JSON for each."
+            "Works also when the volume is not mounted. Reads BASE/log/NAME.audit, one line of JSON for each; of a",
+            "volume of OpenDedup SDFS with the plugin, run/NAME.audit in its metadata location."
         },
         footer = {
             "login  the user who logged in, if another one acted, for example through sudo",
@@ -34,7 +35,7 @@ final class AuditCommand extends VolumeCommand {
         if (last < 1) {
             throw usage("--last is " + last + "; it must be at least 1");
         }
-        List<Map<String, Object>> lines = AuditLog.last(cli().runFiles().audit(), last);
+        List<Map<String, Object>> lines = AuditLog.last(cli().auditLog(), last);
         if (cli().json) {
             print(Json.pretty(named(Map.of("lines", lines))));
         } else if (lines.isEmpty()) {

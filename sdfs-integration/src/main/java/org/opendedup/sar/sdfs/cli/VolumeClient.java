@@ -13,6 +13,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
+import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -64,6 +65,13 @@ abstract class VolumeClient {
         requireFiles();
         VolumeDefinition definition = environment.configDirectory().read(name());
         return environment.runFiles(definition);
+    }
+
+    /** Returns the log of who did what with the named volume. */
+    Path auditLog() throws IOException {
+        return isOfPlugin()
+                ? PluginFiles.audit(name(), locations().metadata())
+                : runFiles().audit();
     }
 
     /** Returns whether the named volume is one of OpenDedup SDFS, which mounts it with the plugin. */

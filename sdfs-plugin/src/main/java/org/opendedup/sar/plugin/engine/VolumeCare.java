@@ -17,6 +17,8 @@ import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.sdfs.audit.Actor;
+import org.opendedup.sar.sdfs.audit.AuditLog;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
@@ -28,7 +30,7 @@ import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
-import org.opendedup.sar.sdfs.cli.control.PluginSocket;
+import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.CareJobs;
@@ -104,6 +106,7 @@ final class VolumeCare implements Closeable {
     private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
     private final JmxControl jmx;
+    private final AuditLog audit;
     /** Answers commands; null if no command can reach the process. */
     private volatile @Nullable ControlServer control;
 
@@ -116,6 +119,7 @@ final class VolumeCare implements Closeable {
         String bean = file.jmxName();
         maintenance = volume.maintenance();
         String name = config.name();
+        audit = new AuditLog(PluginFiles.audit(name, config.locations().metadata()));
         Clock clock = Clock.systemDefaultZone();
         // A restored backup lacks the references that SDFS counted since: nothing else knows them.
         backups = BackupTimer.start(
@@ -154,6 +158,7 @@ final class VolumeCare implements Closeable {
         VolumeCare care = new VolumeCare(volume, file);
         try {
             care.answerCommands(file.jmxName());
+            care.audit.note("mounted", Actor.ofParent(), Map.of());
             care.health.start();
             care.logHealth();
             return care;
@@ -221,9 +226,9 @@ final class VolumeCare implements Closeable {
     }
 
     private void answerCommands(String bean) {
-        Path socket = PluginSocket.of(
-                config.name(), config.locations().metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
-        control = CareControl.begin(config.name(), socket, handlers(bean));
+        Path socket = PluginFiles.socket(
+                config.name(), config.locations().metadata(), System.getenv(PluginFiles.RUN_DIRECTORY));
+        control = CareControl.begin(config.name(), socket, handlers(bean), audit);
     }
 
     /** Returns what answers commands: that of a mount, as far as a volume without files has it. */
@@ -400,6 +405,8 @@ final class VolumeCare implements Closeable {
         closing.run(heals::close);
         closing.run(volume::sync); // The last backup has what is committed.
         closing.run(backups::close);
+        closing.run(() -> audit.note("unmounted", Actor.NOBODY, Map.of()));
+        closing.run(audit::close);
         closing.finish();
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.keys.Argon2Cost;
-import org.opendedup.sar.sdfs.cli.control.PluginSocket;
+import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -110,7 +110,7 @@ public record Environment(
     }
 
     public RunFiles runFiles(VolumeDefinition definition) {
-        String folder = variables.getOrDefault(PluginSocket.RUN_DIRECTORY, "");
+        String folder = variables.getOrDefault(PluginFiles.RUN_DIRECTORY, "");
         return new RunFiles(
                 definition,
                 folder.isEmpty()
@@ -124,7 +124,7 @@ public record Environment(
      * @param locations where its chunks are
      */
     public Path pluginSocket(String volume, VolumeConfig.Locations locations) {
-        return PluginSocket.of(volume, locations.metadata(), variables.get(PluginSocket.RUN_DIRECTORY));
+        return PluginFiles.socket(volume, locations.metadata(), variables.get(PluginFiles.RUN_DIRECTORY));
     }
 
     /** Returns the control socket of a volume, of SDFS with the plugin or of ours. */

@@ -195,10 +195,7 @@ public final class VolumeDaemon {
                     ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
                 Set<String> reading = new HashSet<>(commands.keySet());
                 Collections.addAll(reading, FileControl.FILE, FileControl.TOP);
-                control.audit(
-                        reading,
-                        (command, arguments, who, result) ->
-                                audit.note(command, who, Map.of("arguments", arguments, "result", result)));
+                control.audit(reading, audit::request);
                 status.add(always());
                 control.add(commands);
                 LOG.info(
