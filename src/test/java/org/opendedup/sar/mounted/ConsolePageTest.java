@@ -230,6 +230,7 @@ class ConsolePageTest {
     private void stopsAJob() throws Exception {
         volume.run("scrub", "set", "--paused=true");
         String jobs = "document.querySelector('section[aria-label=\"Jobs\"]')";
+        browser.until(jobs + ".querySelectorAll('button[data-type]:not([hidden])').length === 5");
         browser.eval(jobs + ".querySelector('button[data-type=\"Scrub\"]').click()");
         browser.until("[..." + jobs + ".querySelectorAll('.job')].some(e => /scrub/.test(e.textContent)"
                 + " && !e.querySelector('progress').hidden)");

@@ -10,11 +10,17 @@ import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +37,11 @@ import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.console.ConsoleServer;
+import org.opendedup.sar.sdfs.cli.console.ConsoleUsers;
+import org.opendedup.sar.sdfs.cli.console.ListenAddress;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.jolokia.Role;
 import org.w3c.dom.Element;
 
 /** sdfscli asks the engine in SDFS's process: both know only SDFS's volume file. */
@@ -320,6 +330,48 @@ class PluginCommandsTest {
         assertEquals(9, Json.number(Json.object(changed, "after"), "referenceCountThreshold"), changed::toString);
         assertFalse(Files.readString(volumeFile()).contains("threshold"), "SDFS's file is not written");
         assertEquals("online", Json.object(json("status"), "ssd").get("state"));
+    }
+
+    /** Asks the console, and returns its answer. */
+    private static String ask(ConsoleServer console, String login, String path, String request) throws Exception {
+        HttpRequest post = HttpRequest.newBuilder(console.page("127.0.0.1").resolve(path))
+                .header("Content-Type", "application/json")
+                .header("Authorization", "Basic " + login)
+                .POST(HttpRequest.BodyPublishers.ofString(request.replace('\'', '"')))
+                .build();
+        return HttpClient.newHttpClient()
+                .send(post, HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
+    @Test
+    void theConsoleReachesSdfsProcess() throws Exception {
+        put(open());
+        var users = new ConsoleUsers(folder);
+        String login = Base64.getEncoder()
+                .encodeToString(("anna:" + users.add("anna", Role.CHANGE)).getBytes(StandardCharsets.UTF_8));
+        try (ConsoleServer console = ConsoleServer.start(
+                environment(), ListenAddress.parse("127.0.0.1:0"), null, users, line -> {}, Clock.systemUTC())) {
+            String volumes = ask(console, login, "api/volumes", "{}");
+            assertTrue(
+                    volumes.contains("{\"name\":\"pool0\",\"bean\":\"pool0\",\"state\":\"mounted\"}"),
+                    () -> volumes + ": a volume that SDFS mounts has no mount point that we know");
+            // The page shows the parts whose beans can be read, and buttons for them.
+            for (String type : List.of("Volume", "Jobs", "History", "Parameters", "GarbageCollector", "ExactPass")) {
+                String bean = "org.opendedup.sar:type=" + type + ",volume=pool0";
+                Map<String, Object> answer =
+                        Json.read(ask(console, login, "jolokia/pool0", "{'type':'read','mbean':'" + bean + "'}"));
+                assertEquals(!type.equals("ExactPass"), Json.number(answer, "status") == 200, answer::toString);
+            }
+            String started = ask(
+                    console,
+                    login,
+                    "jolokia/pool0",
+                    "{'type':'exec','mbean':'org.opendedup.sar:type=Heal,volume=pool0','operation':'start'}");
+            assertEquals(200, Json.number(Json.read(started), "status"), started);
+        }
+        Map<String, Object> recorded = Json.objects(json("audit"), "lines").get(1);
+        assertEquals("anna", Json.object(recorded, "arguments").get("user"), recorded::toString);
     }
 
     @Test

@@ -237,7 +237,7 @@ export class VolumeView {
           title: "Course",
           chart: new LineChart({ label: "Space", format: bytes, binary: true }),
           series: (samples) => [
-            { name: "files", class: "plain", points: level(samples, "LogicalBytes") },
+            ...(samples.at(-1)?.LogicalBytes === undefined ? [] : [{ name: "files", class: "plain", points: level(samples, "LogicalBytes") }]),
             { name: "stored", class: "disk", points: level(samples, "StoredBytes") },
             { name: "garbage", class: "garbage", points: level(samples, "ReclaimableBytes") },
           ],
@@ -340,6 +340,7 @@ export class VolumeView {
       const { History: history } = await api.read(this.volume, { History: true });
       if (history) this.samples.addDay(history);
       await this.settings.read();
+      await this.jobs.read();
     }
     this.samples.add(figures);
     this.draw(figures);
@@ -527,13 +528,21 @@ class JobsCard {
     this.output = h("p", { class: "small", role: "status" });
     this.actions = h("div", { class: "actions" });
     for (const [type, text] of view.mayChange ? STARTS : []) {
-      const button = h("button", { type: "button", "data-type": type }, text);
+      const button = h("button", { type: "button", "data-type": type, hidden: true }, text);
       button.addEventListener("click", () =>
         view.act(button, this.output, () => api.call(view.volume, type, "start"), `${text}: started`),
       );
       this.actions.append(button);
     }
     this.element = card("Jobs", this.none, this.list, this.actions, this.output);
+  }
+
+  // Shows the buttons of the jobs that the volume has.
+  async read() {
+    const known = await api.read(this.view.volume, Object.fromEntries(STARTS.map(([type]) => [type, true])));
+    for (const button of this.actions.children) {
+      button.hidden = !known[button.dataset.type];
+    }
   }
 
   draw({ Jobs: jobs, DataDemotion: demotion }) {
