@@ -323,6 +323,8 @@ public final class DaemonStart {
         builder.environment()
                 .put("SDFS_CONFIG_DIR", environment.configDirectory().folder().toString());
         builder.environment().put("SDFS_RUN_DIR", files.socketFolder().toString());
+        ServiceManager.forgetIfOfAnother(
+                builder.environment(), ProcessHandle.current().pid());
         // Else RocksDB runs a shell with ldd, to learn the C library; this program needs glibc.
         builder.environment().putIfAbsent("ROCKSDB_MUSL_LIBC", "false");
         // glibc would give each of dozens of threads an arena of up to 64 MB; two keep native memory near its plan.

@@ -23,6 +23,11 @@ public final class ServiceManager {
     /** The variable that names its socket: a path, or an abstract name that begins with {@code @}. */
     private static final String VARIABLE = "NOTIFY_SOCKET";
 
+    /**
+     * The variable in which systemd, from release 248 on, tells a service the number of the process that it started.
+     */
+    private static final String STARTED = "SYSTEMD_EXEC_PID";
+
     /** Of a process that no service manager started. */
     public static final ServiceManager NONE = new ServiceManager("");
 
@@ -35,6 +40,19 @@ public final class ServiceManager {
     /** @param environment the variables of the process */
     public static ServiceManager in(Map<String, String> environment) {
         return new ServiceManager(environment.getOrDefault(VARIABLE, ""));
+    }
+
+    /**
+     * Takes the socket out of a daemon's variables if the service manager did not start the process that starts the
+     * daemon. The socket is then that of a service that mounts a volume among other things, and would become that of
+     * the daemon. A manager that does not tell what it started is believed to have started it.
+     *
+     * @param starter the process that starts the daemon
+     */
+    static void forgetIfOfAnother(Map<String, String> variables, long starter) {
+        if (!variables.getOrDefault(STARTED, Long.toString(starter)).equals(Long.toString(starter))) {
+            variables.remove(VARIABLE);
+        }
     }
 
     /** Tells that this process serves the mount. The program that started it may end then. */

@@ -1,12 +1,14 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,21 @@ class ServiceManagerTest {
         } finally {
             listener.destroyForcibly();
         }
+    }
+
+    /** Of a backup service, for example, that mounts the volume, and ends before the daemon does. */
+    @Test
+    void aDaemonDoesNotSpeakForAServiceThatMountsAVolume() {
+        assertTrue(isHeardOf(Map.of()), "a manager that does not tell what it started");
+        assertTrue(isHeardOf(Map.of("SYSTEMD_EXEC_PID", "4711")), "the control");
+        assertFalse(isHeardOf(Map.of("SYSTEMD_EXEC_PID", "4712")));
+    }
+
+    private static boolean isHeardOf(Map<String, String> toldByTheManager) {
+        Map<String, String> variables = new HashMap<>(toldByTheManager);
+        variables.put("NOTIFY_SOCKET", "/run/notify");
+        ServiceManager.forgetIfOfAnother(variables, 4711);
+        return variables.containsKey("NOTIFY_SOCKET");
     }
 
     /** The control is the first message, which waits: the queue of the socket is full. */
