@@ -21,8 +21,8 @@ import org.opendedup.sar.container.format.FrameTable;
  * its chunks. A frame table tells which frame has which number, because numbers must stay. If there is no copy of it,
  * the frames tell, while each one begins where the one before it ends.
  *
- * <p>In an encrypted volume a list counts only if its tag holds: who knows the content of a chunk can change its
- * encrypted fingerprint into that of another known chunk, in the frame and in the old directory alike.
+ * <p>In an encrypted volume a list counts only if its tag holds, in the frame or in the old directory: who knows the
+ * content of a chunk can change its encrypted fingerprint into that of another known chunk in both.
  */
 final class DirectoryFromFrames {
     private final long container;
@@ -68,6 +68,9 @@ final class DirectoryFromFrames {
                     "none of them; sdfs-check --rebuild-containers finds the whole frames");
         }
         SealedContainer made = SealedContainer.of(container, table);
+        if (readOldLists(table, made)) {
+            return made;
+        }
         for (int frame = 0; frame < table.frames(); frame++) {
             if (!table.isRemoved(frame)) {
                 putList(table, frame, made);
@@ -113,6 +116,28 @@ final class DirectoryFromFrames {
             at += header.frameBytes();
         }
         return slot == stored.slots() ? table.build() : null;
+    }
+
+    /**
+     * Takes all lists from the old directory if it is encrypted and the tag holds. Only lists and tag need to be whole:
+     * the footer and the table follow from what is known.
+     */
+    private boolean readOldLists(FrameTable table, SealedContainer made) throws CorruptionException {
+        byte[] encoded = table.encode();
+        int offset = (int) end(table);
+        int count = length - ContainerFormat.FOOTER_BYTES - offset;
+        if (cipher.tagBytes() == 0 || count < encoded.length + cipher.tagBytes() + Integer.BYTES) {
+            return false;
+        }
+        byte[] directory = Arrays.copyOfRange(bytes, offset, offset + count);
+        System.arraycopy(encoded, 0, directory, 0, encoded.length);
+        ContainerIdentity identity = new ContainerIdentity(
+                container, stored.writing().salt(), stored.writing().generation());
+        if (ContainerFormat.openLists(directory, new Footer(identity, encoded.length, offset, count), cipher) != null) {
+            return false;
+        }
+        made.readChunkLists(directory, encoded.length, count - Integer.BYTES - cipher.tagBytes(), place);
+        return true;
     }
 
     private boolean isOurs(FrameFormat.Header header) {

@@ -131,16 +131,21 @@ public final class SealedContainer {
         byte[] encodedTable = Arrays.copyOf(directory, footer.tableBytes());
         FrameTable table = FrameTable.decode(encodedTable, footer.identity().salt(), place);
         SealedContainer sealed = new SealedContainer(container, table);
-        ByteReader lists = new ByteReader(directory, footer.tableBytes(), end - cipher.tagBytes(), place);
+        sealed.readChunkLists(directory, footer.tableBytes(), end - cipher.tagBytes(), place);
+        return sealed;
+    }
+
+    /** Reads the chunk lists of all frames. */
+    void readChunkLists(byte[] directory, int from, int to, String place) throws CorruptionException {
+        ByteReader lists = new ByteReader(directory, from, to, place);
         for (int frame = 0; frame < table.frames(); frame++) {
             if (!table.isRemoved(frame)) {
-                sealed.readChunkList(frame, directory, lists, place);
+                readChunkList(frame, directory, lists, place);
             }
         }
         if (lists.remaining() != 0) {
-            throw new CorruptionException(place, offset, "the end of the directory", lists.remaining() + " more bytes");
+            throw new CorruptionException(place, -1, "the end of the directory", lists.remaining() + " more bytes");
         }
-        return sealed;
     }
 
     /** Reads the chunk list of a frame from the array {@code bytes}, at the place of the reader. */

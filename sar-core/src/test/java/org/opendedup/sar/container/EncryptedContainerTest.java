@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
@@ -551,6 +552,39 @@ final class EncryptedContainerTest extends StoreTest {
                         TestChunks.fingerprint(each.getValue()),
                         Arrays.copyOfRange(bytes.directory().fingerprints(), fingerprint, fingerprint + 32));
             }
+        }
+    }
+
+    private static SealedContainer madeAnew(byte[] container, StoredContainer stored, ContainerCipher with)
+            throws IOException {
+        return new DirectoryFromFrames(1, stored, container, with, "a container").make(null);
+    }
+
+    /** Whoever knows the fingerprint of a chunk can change its bits in both lists, but not a tag. */
+    @Test
+    void aListIsBelievedByItsTagAndNotBecauseItIsThereTwice() throws IOException {
+        for (ContainerCipher with : List.of(encrypting(1), ContainerCipher.NONE)) {
+            CrashDirectory written = new CrashDirectory(seed);
+            byte[] container = write(written, with, 14, 600);
+            StoredContainer stored = fixture.entry(written, 1);
+            ContainerBytes bytes = ContainerBytes.of(1, container, with);
+            byte[] fingerprints = bytes.directory().fingerprints();
+            FrameTable table = bytes.table();
+            int last = table.frames() - 1;
+            int lists = (int) table.fileOffset(last) + table.fileLength(last) + table.encode().length;
+            int list = (int) table.fileOffset(0) + FrameFormat.HEADER_BYTES;
+            // The footer is damaged, and a frame's payload: the directory has the list of the frame.
+            container[container.length - 20] ^= 1;
+            container[list + 1000] ^= 1;
+            assertArrayEquals(fingerprints, madeAnew(container, stored, with).fingerprints());
+            // A fingerprint in both lists.
+            container[list + 9] ^= 1;
+            container[lists + 9] ^= 1;
+            SealedContainer forged = madeAnew(container, stored, with);
+            int known = with == ContainerCipher.NONE ? 600 : 0;
+            assertEquals(known, forged.length(0));
+            assertEquals(known > 0, forged.fingerprints()[7] == (byte) (fingerprints[7] ^ 1), "control");
+            assertEquals(600, forged.length(table.firstSlot(1)));
         }
     }
 }

@@ -4,13 +4,17 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.container.format.ContainerCipher;
+import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.crypt.AeadCipher;
 import org.opendedup.sar.crypt.VolumeKeys;
 
@@ -46,5 +50,15 @@ public final class TestCiphers {
         long[] next = {first};
         LongSupplier salts = () -> next[0]++;
         return ContainerCipher.of(keys, salts);
+    }
+
+    /** Makes the checksum of the frame at {@code from} right, as somebody does who knows the format. */
+    public static void putChecksum(byte[] container, int from) {
+        ByteBuffer bytes = ByteBuffer.wrap(container).order(ByteOrder.LITTLE_ENDIAN);
+        int end = from + FrameFormat.HEADER_BYTES + bytes.getInt(from + 28) + bytes.getInt(from + 36);
+        end += bytes.getShort(from + 6);
+        CRC32C crc = new CRC32C();
+        crc.update(container, from, end - from);
+        bytes.putInt(end, (int) crc.getValue());
     }
 }

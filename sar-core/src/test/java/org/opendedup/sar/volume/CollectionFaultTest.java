@@ -180,7 +180,7 @@ class CollectionFaultTest {
                             (int) at.start(frame),
                             at.table().fileLength(frame))
                     .array();
-            assertEquals(damage == Damage.CHECKSUM_DOES_NOT_HOLD, Arrays.equals(damaged, copied));
+            assertEquals(!isReadable(damage), Arrays.equals(damaged, copied));
             for (int each = 0; each < at.table().frames(); each++) {
                 assertEquals(each != frame, canRead(volume, bad[0].container(), each, true), "frame " + each);
             }
@@ -195,8 +195,9 @@ class CollectionFaultTest {
         }
     }
 
-    private static boolean isReadable(Damage damage) {
-        return damage == Damage.FINGERPRINT_DIFFERS;
+    /** In an encrypted volume the tag is wrong as well. */
+    private boolean isReadable(Damage damage) {
+        return damage == Damage.FINGERPRINT_DIFFERS && trial.config.keys() == null;
     }
 
     private static ContainerEntry entry(Volume volume, ContainerEntry of) throws IOException {

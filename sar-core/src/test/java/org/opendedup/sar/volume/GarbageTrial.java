@@ -46,7 +46,7 @@ public final class GarbageTrial {
     /** zstd level with which collections compress anew; 0 for none. */
     private final int level;
 
-    private final VolumeConfig config;
+    final VolumeConfig config;
     private final SplittableRandom random;
     private final Map<String, byte[]> contents = new TreeMap<>();
     private final CrashDirectory data;

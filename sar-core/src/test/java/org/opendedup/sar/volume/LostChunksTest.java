@@ -56,7 +56,7 @@ class LostChunksTest extends OpenVolumeTrial {
             int list = numbers.getInt(at + 28);
             int stored = numbers.getInt(at + 36);
             container.overwrite(at + FRAME_HEADER_BYTES + list, new byte[stored]);
-            at += FRAME_HEADER_BYTES + list + stored + Integer.BYTES;
+            at += FRAME_HEADER_BYTES + list + stored + numbers.getShort(at + 6) + Integer.BYTES;
         }
         return all;
     }

@@ -72,6 +72,7 @@ class RepairCrashTest {
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private VolumeConfig config;
     private Directory data;
     /** The damaged database: family, key and value, each as in a quarantine file. */
     private final Map<String, byte[]> damaged = new TreeMap<>();
@@ -80,7 +81,7 @@ class RepairCrashTest {
 
     @BeforeEach
     void make() throws IOException {
-        VolumeConfig config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
+        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         long directory;
         long file;
@@ -158,20 +159,25 @@ class RepairCrashTest {
         for (int round = 0; round < 8 && changes > 0; round++) {
             ContainerRecords records = ContainerRecords.open(database);
             new TableRebuild(
-                            new PackFolder(data, ContainerCipher.NONE),
+                            new PackFolder(data, ContainerCipher.of(config.keys())),
                             records,
                             VolumeIdentity.read(data, records.header().volume()),
                             (step, done, of) -> {})
                     .run();
             MetadataRepair repair = new MetadataRepair(database, quarantine, new NoBackingFiles(), 1);
             StoredVolume.correct(
-                    new PackFolder(data, ContainerCipher.NONE), database, scratch(), repair, (step, done, of) -> {});
+                    new PackFolder(data, ContainerCipher.of(config.keys())),
+                    database,
+                    scratch(),
+                    repair,
+                    (step, done, of) -> {});
             changes = repair.finish();
         }
     }
 
     private List<Finding> findings(KeyValueStore database) throws IOException {
-        return StoredVolume.unmounted(new PackFolder(data, ContainerCipher.NONE), database, "pool0", scratch())
+        return StoredVolume.unmounted(
+                        new PackFolder(data, ContainerCipher.of(config.keys())), database, "pool0", scratch())
                 .check((step, done, of) -> {})
                 .findings();
     }

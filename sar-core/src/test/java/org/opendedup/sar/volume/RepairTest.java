@@ -530,7 +530,7 @@ class RepairTest {
                 damageRecipePage();
             }
             with(database -> StoredVolume.correct(
-                    new PackFolder(data, ContainerCipher.NONE),
+                    new PackFolder(data, ContainerCipher.of(config.keys())),
                     database,
                     new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES),
                     recording,

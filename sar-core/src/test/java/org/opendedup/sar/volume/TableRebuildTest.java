@@ -187,7 +187,7 @@ class TableRebuildTest {
     private TableRebuild.Report rebuild(KeyValueStore database) throws IOException {
         ContainerRecords records = ContainerRecords.open(database);
         return new TableRebuild(
-                        new PackFolder(data, ContainerCipher.NONE),
+                        new PackFolder(data, ContainerCipher.of(config.keys())),
                         records,
                         VolumeIdentity.read(data, records.header().volume()),
                         (step, done, of) -> {})
@@ -196,7 +196,7 @@ class TableRebuildTest {
 
     private List<Finding> defects() throws IOException {
         StoredVolume.Report report = StoredVolume.unmounted(
-                        new PackFolder(data, ContainerCipher.NONE),
+                        new PackFolder(data, ContainerCipher.of(config.keys())),
                         metadata,
                         "pool0",
                         new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES))
@@ -406,7 +406,12 @@ class TableRebuildTest {
     private TableRebuild.Report rebuildInPasses(KeyValueStore database) throws IOException {
         Epoch unknown = new Epoch(new UUID(random.nextLong(), random.nextLong()), 1, random.nextLong());
         ContainerRecords records = ContainerRecords.open(database);
-        return new TableRebuild(new PackFolder(data, ContainerCipher.NONE), records, unknown, (step, done, of) -> {}, 1)
+        return new TableRebuild(
+                        new PackFolder(data, ContainerCipher.of(config.keys())),
+                        records,
+                        unknown,
+                        (step, done, of) -> {},
+                        1)
                 .run();
     }
 
@@ -555,7 +560,7 @@ class TableRebuildTest {
         }
         ContainerRecords records = ContainerRecords.open(metadata);
         TableRebuild.Report report = new TableRebuild(
-                        new PackFolder(disk, ContainerCipher.NONE),
+                        new PackFolder(disk, ContainerCipher.of(config.keys())),
                         records,
                         VolumeIdentity.read(data, records.header().volume()),
                         (step, done, of) -> {})
@@ -585,7 +590,7 @@ class TableRebuildTest {
         Epoch epoch = VolumeIdentity.read(data, records.header().volume());
         Directory disk = UnreadableByte.in(data, pack, stored.offset() + 100);
         TableRebuild.Report report = new TableRebuild(
-                        new PackFolder(disk, ContainerCipher.NONE), records, epoch, (step, done, of) -> {})
+                        new PackFolder(disk, ContainerCipher.of(config.keys())), records, epoch, (step, done, of) -> {})
                 .run();
         assertEquals(1, report.unreadablePacks(), report::toString);
         assertEquals(1, report.notFound(), report::toString);
@@ -595,7 +600,8 @@ class TableRebuildTest {
         byte[] zeros = bytes.clone();
         Arrays.fill(zeros, (int) stored.offset(), (int) (stored.offset() + stored.bytes()), (byte) 0);
         data.put(pack, zeros);
-        report = new TableRebuild(new PackFolder(data, ContainerCipher.NONE), records, epoch, (step, done, of) -> {})
+        report = new TableRebuild(
+                        new PackFolder(data, ContainerCipher.of(config.keys())), records, epoch, (step, done, of) -> {})
                 .run();
         assertEquals(0, report.unreadablePacks(), report::toString);
         assertTrue(damaged(records, container) > 0);

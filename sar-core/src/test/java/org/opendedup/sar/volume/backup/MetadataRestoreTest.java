@@ -600,7 +600,9 @@ class MetadataRestoreTest {
             ContainerPlaces places = ContainerPlaces.correct(
                     database,
                     volume,
-                    new PackFolder(UnreadableByte.in(data, pack, stored.offset() + 100), ContainerCipher.NONE),
+                    new PackFolder(
+                            UnreadableByte.in(data, pack, stored.offset() + 100),
+                            ContainerCipher.of(trial.config.keys())),
                     trial.config.locations().data());
             assertEquals(1, places.unreadablePacks());
             assertFalse(places.missing().isEmpty(), "its files are named all the same");
@@ -613,7 +615,7 @@ class MetadataRestoreTest {
             places = ContainerPlaces.correct(
                     database,
                     volume,
-                    new PackFolder(data, ContainerCipher.NONE),
+                    new PackFolder(data, ContainerCipher.of(trial.config.keys())),
                     trial.config.locations().data());
             assertEquals(0, places.unreadablePacks());
             ContainerEntry marked = Objects.requireNonNull(records.entry(entry.container()));
@@ -672,7 +674,7 @@ class MetadataRestoreTest {
     /** Removes the frames of what the second collection wrote. */
     private int emptyThirdGeneration(FileDirectory data, long pack) throws IOException {
         List<FoundContainer> found = new ArrayList<>();
-        try (PackReader reader = new PackFolder(data, ContainerCipher.NONE).open(pack)) {
+        try (PackReader reader = new PackFolder(data, ContainerCipher.of(trial.config.keys())).open(pack)) {
             reader.forEach(offset -> 0, container -> {
                 if (container.stored().writing().generation() == 3) {
                     found.add(container);
