@@ -10,6 +10,7 @@ import ch.qos.logback.core.joran.spi.JoranException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,6 +23,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.keys.Argon2Cost;
 import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.MkfsProgram;
 import org.opendedup.sar.sdfs.cli.MountCommand;
@@ -42,6 +44,9 @@ import org.slf4j.LoggerFactory;
 final class InThisJvm {
     static final List<String> COMMANDS = List.of("mkfs.sdfs", "mount.sdfs", "sdfscli", "sdfs-check");
 
+    /** Of trying a passphrase: what suits the machine takes a second. */
+    private static final Argon2Cost CHEAP = new Argon2Cost(64, 1, 1);
+
     private static final int END_SECONDS = 60;
     private static final int ABORT_SECONDS = 20;
     private static final String LOG_FILE = "-Dsdfs.log.file=";
@@ -54,7 +59,8 @@ final class InThisJvm {
     Commands.Result run(Map<String, String> variables, String script, List<String> options) {
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         PrintWriter both = PrintableWriter.to(output);
-        Environment environment = new Environment(variables, both, both);
+        Environment environment =
+                new Environment(variables, both, both, false, Reader.nullReader(), question -> null, () -> CHEAP);
         String[] arguments = options.toArray(String[]::new);
         int code = script.equals("mkfs.sdfs")
                 ? MkfsProgram.run(environment, arguments)
@@ -113,6 +119,7 @@ final class InThisJvm {
         private final FutureTask<Integer> serving;
         private volatile VolumeDaemon daemon;
 
+        /** @param input what it reads */
         Daemon(ProcessBuilder builder, String input) throws IOException {
             List<String> words = builder.command();
             List<String> options = words.subList(words.indexOf(DaemonCommand.class.getName()) + 1, words.size());

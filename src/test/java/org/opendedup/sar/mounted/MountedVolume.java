@@ -30,6 +30,9 @@ import org.opendedup.sar.sdfs.cli.report.Json;
  */
 final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
+    /** Of a volume made with --encrypt. */
+    static final String PASSPHRASE = "correct horse battery staple";
+
     private static final boolean ALL_IN_PROCESSES = Boolean.getBoolean("sar.processes");
 
     private final Path folder;
@@ -117,6 +120,7 @@ final class MountedVolume implements AutoCloseable {
         this.mountPoint = Files.createDirectories(folder.resolve("mnt"));
         Files.createDirectories(configFolder());
         variables.put("SDFS_CONFIG_DIR", configFolder().toString());
+        variables.put("SDFS_PASSPHRASE", PASSPHRASE);
         // A daemon lives for seconds here: compilations for hours would cost more than they save.
         variables.put("SDFS_JAVA_OPTS", ALL_IN_PROCESSES ? "" : "-XX:TieredStopAtLevel=1");
     }

@@ -40,6 +40,7 @@ public final class Facts {
     public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
     public MetadataBackups.Condition backups = MetadataBackups.Condition.WELL;
     public @Nullable String lostAtLastEnd;
+    public List<String> keyHeaderFaults = List.of();
 
     public HealthFacts facts() {
         var store = new StoreFacts(
@@ -73,6 +74,7 @@ public final class Facts {
                 new FastTierFacts(fastTier, lostFiles),
                 failures,
                 lostAtLastEnd,
+                keyHeaderFaults,
                 2,
                 1);
     }

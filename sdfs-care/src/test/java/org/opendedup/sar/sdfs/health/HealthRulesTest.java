@@ -84,6 +84,12 @@ class HealthRulesTest {
                     facts.stopped = "EIO";
                     facts.resumable = false;
                 }),
+                row(
+                        "one copy of the key header",
+                        degraded,
+                        "key-header",
+                        "sdfscli pool0 key test",
+                        facts -> facts.keyHeaderFaults = List.of("/data/volume.keys: it is missing")),
                 row("a lossy end", degraded, "lost-at-last-end", "", facts -> facts.lostAtLastEnd = "lost: 1 file"),
                 row("no space", degraded, "no-space", "sdfscli pool0 gc --wait", facts -> facts.shortage = "full"),
                 row(

@@ -147,8 +147,20 @@ public final class CheckCommand implements Callable<Integer> {
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            VolumeKeys keys = VolumeKeyHeader.keys(environment, "sdfs-check", definition, secrets.source());
-            return run(name, definition.engineConfig().locations(), keys, false);
+            VolumeConfig.Locations locations = definition.engineConfig().locations();
+            VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+            return header == null ? run(name, locations, null, false) : run(name, locations, header);
+        }
+    }
+
+    private int run(String name, VolumeConfig.Locations locations, VolumeKeyHeader header)
+            throws IOException, CommandFailedException {
+        try (VolumeKeyHeader.Unlocked unlocked = header.unlockAndRepair(
+                environment, secrets.source(), line -> environment.err().println("sdfs-check: " + line))) {
+            int code = run(name, locations, unlocked.opened().keys(), false);
+            // Metadata that were replaced are set aside with the copy of the header.
+            header.copies().repair(unlocked.header());
+            return code;
         }
     }
 

@@ -13,10 +13,12 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -150,13 +152,19 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Path file, UUID volume, VolumeDefinition definition) {
+    private void report(Path file, UUID volume, VolumeDefinition definition) throws IOException {
         String name = definition.config().name();
         Path metadata = definition.config().locations().metadata();
         PrintWriter out = environment.out();
         out.println("Wrote " + file + " of volume '" + name + "' (" + volume + "):");
         out.println(line("base path", definition.basePath()));
         definition.stores().forEach((what, place) -> out.println(line(what, place)));
+        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+        if (header != null && !header.copies().exist()) {
+            out.println("The volume is encrypted, and its key header is in none of the locations: bring "
+                    + KeyHeader.NAME + " back from a copy, or make it anew from an exported master key: sdfscli " + name
+                    + " key add --from-export=FILE");
+        }
         if (!Files.isDirectory(metadata)) {
             out.println("If names, recipes and counts are lost, bring the newest backup back: mkdir -p -m 700 "
                     + metadata + ", then sdfs-check " + name + " --restore-metadata");

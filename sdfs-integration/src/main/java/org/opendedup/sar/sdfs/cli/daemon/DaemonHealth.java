@@ -9,6 +9,7 @@ import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
+import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Schedule;
@@ -64,6 +65,7 @@ record DaemonHealth(
                 new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
                 volume.failures().counts(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
+                VolumeKeyHeader.faults(files.definition()),
                 logged.warnings(),
                 logged.errors());
     }

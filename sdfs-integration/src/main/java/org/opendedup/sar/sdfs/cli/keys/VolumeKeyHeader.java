@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.KeyHeaderCopies;
@@ -55,6 +54,16 @@ public final class VolumeKeyHeader {
         return null;
     }
 
+    /** Returns what is wrong with the copies, in words; empty if nothing is, or the volume is not encrypted. */
+    public static List<String> faults(VolumeDefinition definition) throws IOException {
+        try {
+            return definition.isEncrypted() ? copiesOf(definition).read().faults() : List.of();
+        } catch (KeyException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Returns the two copies of the header. */
     public KeyHeaderCopies copies() {
         return copies;
     }
@@ -138,24 +147,5 @@ public final class VolumeKeyHeader {
             }
         }
         return unlocked;
-    }
-
-    /**
-     * Opens the volume's keys for a command that works while no daemon serves the volume.
-     *
-     * @param program begins what is said about copies of the header
-     * @return null if the volume is not encrypted
-     */
-    public static @Nullable VolumeKeys keys(
-            Environment environment, String program, VolumeDefinition definition, SecretSource source)
-            throws IOException {
-        VolumeKeyHeader header = of(definition);
-        if (header == null) {
-            return null;
-        }
-        try (Unlocked unlocked = header.unlockAndRepair(
-                environment, source, line -> environment.err().println(program + ": " + line))) {
-            return unlocked.opened.keys();
-        }
     }
 }
