@@ -64,7 +64,7 @@ def commands(volume, rounds):
         show(what, how, taken)
 
 
-def mounts(volume, rounds):
+def mounts(volume, how, rounds):
     taken = {"mount.sdfs": [], "mount.sdfs after umount -i": [], "sdfscli VOLUME unmount": []}
     for _ in range(rounds):
         taken["mount.sdfs"].append(measure(volume, volume.mount_only))
@@ -75,7 +75,7 @@ def mounts(volume, rounds):
         volume.pid = None
         taken["sdfscli VOLUME unmount"].append(measure(volume, lambda: volume.script("sdfscli", volume.name, "unmount")))
     for what, samples in taken.items():
-        show(what, "JVM", samples)
+        show(what, how, samples)
 
 
 class CommandVolume(Volume):
@@ -100,7 +100,13 @@ def main():
                 (volume.mount_point / f"file{number}").write_bytes(os.urandom(1 << 16))
             commands(volume, options.rounds)
             volume.unmount()
-            mounts(volume, max(1, options.rounds // 2))
+            mounts(volume, "JVM", max(1, options.rounds // 2))
+        finally:
+            volume.clean()
+        # Argon2id takes the second that it is meant to take.
+        volume = CommandVolume(Path(work), "encrypted", "--encrypt")
+        try:
+            mounts(volume, "encrypted", max(1, options.rounds // 2))
         finally:
             volume.clean()
 

@@ -46,7 +46,7 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                         + "  chunks         %s, %s%n"
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
-                        + "%s%s"
+                        + "%s%s%s"
                         + "Mount it now:%n"
                         + "  mkdir -p %s && %s %s %s%n"
                         + "%s",
@@ -59,6 +59,7 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                 DefinitionReport.compression(config.compression()),
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
+                encryption(),
                 loss(definition.raw()),
                 threshold(),
                 word(mountPoint),
@@ -92,8 +93,9 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                         folders.stream().noneMatch(other -> !other.equals(folder) && folder.startsWith(other)))
                 .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
                 .collect(Collectors.joining());
-        return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail" + waiting
-                + " 0 0";
+        String key = definition.isEncrypted() ? ",key_file=FILE" : "";
+        return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail" + key
+                + waiting + " 0 0";
     }
 
     /** Returns the size of the disk that a folder is or will be on, in bytes: whole GiB, of a small disk whole MiB. */
@@ -140,6 +142,16 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
             places.append(" on the SSD in ").append(ssd);
         }
         return places.toString();
+    }
+
+    /** Returns a line that says what a lost passphrase loses; empty if the volume is not encrypted. */
+    private String encryption() {
+        return definition.isEncrypted()
+                ? String.format(
+                        "  encrypted      without a passphrase everything is lost; put the master key into a safe:%n"
+                                + "                 sdfscli %s key export FILE%n",
+                        definition.config().name())
+                : "";
     }
 
     /** Returns a line that says what a lost SSD loses; empty if it loses nothing. */

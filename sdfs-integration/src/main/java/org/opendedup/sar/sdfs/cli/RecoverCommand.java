@@ -159,6 +159,9 @@ final class RecoverCommand implements Callable<Integer> {
         out.println("Wrote " + file + " of volume '" + name + "' (" + volume + "):");
         out.println(line("base path", definition.basePath()));
         definition.stores().forEach((what, place) -> out.println(line(what, place)));
+        if (definition.isEncrypted()) {
+            out.println("  encrypted");
+        }
         VolumeKeyHeader header = VolumeKeyHeader.of(definition);
         if (header != null && !header.copies().exist()) {
             out.println("The volume is encrypted, and its key header is in none of the locations: bring "

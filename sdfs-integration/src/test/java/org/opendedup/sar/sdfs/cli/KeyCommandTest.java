@@ -51,6 +51,7 @@ class KeyCommandTest {
         metadata = folder.resolve("base/ddb/volume.keys");
         type("first passphrase", "first passphrase");
         assertEquals(ExitCode.OK, mkfs("--encrypt"), err);
+        assertTrue(out.contains("sdfscli pool0 key export FILE"), out);
     }
 
     private void type(String... lines) {
@@ -282,6 +283,24 @@ class KeyCommandTest {
                 environment, "pool1", folder.resolve("more").toString(), "--encrypt", "--volume-capacity=1GB"));
         assertEquals(ExitCode.NO_KEY, none);
         assertFalse(Files.exists(folder.resolve("more")));
+    }
+
+    @Test
+    void aLostVolumeFileComesBackAndALostHeaderIsTold() throws IOException {
+        Path xml = folder.resolve("etc/pool0-volume-cfg.xml");
+        String text = Files.readString(xml);
+        Files.delete(xml);
+        String[] recover = {
+            "--recover", data.getParent().toString(), metadata.getParent().toString()
+        };
+        assertEquals(ExitCode.OK, run(environment -> MkfsProgram.run(environment, recover)), err);
+        assertEquals(text, Files.readString(xml));
+        assertTrue(out.contains("  encrypted") && !out.contains("key header"), out);
+        Files.delete(xml);
+        Files.delete(data);
+        Files.delete(metadata);
+        assertEquals(ExitCode.OK, run(environment -> MkfsProgram.run(environment, recover)), err);
+        assertTrue(out.contains("key header is in none of the locations"), out);
     }
 
     @Test
