@@ -108,8 +108,12 @@ public final class KeyHeaderCopies {
                     folder == null ? "the folder is missing; is its disk mounted?" : "it is missing");
         }
         try (Input file = folder.open(KeyHeader.NAME)) {
-            byte[] bytes = new byte[(int) Math.min(file.length(), KeyHeader.MOST_BYTES + 1)];
-            file.readFully(0, ByteBuffer.wrap(bytes));
+            // Outside the heap, so that the directory makes none of its large buffers: a daemon looks every few
+            // seconds.
+            ByteBuffer read = ByteBuffer.allocateDirect((int) Math.min(file.length(), KeyHeader.MOST_BYTES + 1));
+            file.readFully(0, read);
+            byte[] bytes = new byte[read.flip().remaining()];
+            read.get(bytes);
             return KeyHeader.read(bytes);
         }
     }

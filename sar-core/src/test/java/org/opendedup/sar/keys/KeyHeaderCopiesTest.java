@@ -17,7 +17,10 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 
 class KeyHeaderCopiesTest {
-    private static final int CRASHES = 100;
+    private static final int CRASHES = 20;
+    /** Both copies must be lost by the same power cut. */
+    private static final int CRASHES_OF_CONTROL = 150;
+
     /** Stands for the power cut. */
     private static final IOException CUT = new IOException("the power is cut");
 
@@ -57,7 +60,7 @@ class KeyHeaderCopiesTest {
             data.setForceDoesNothing(withoutForces);
             metadata.setForceDoesNothing(withoutForces);
             isWhole = write(step, data, metadata);
-            for (int crash = 0; crash < CRASHES; crash++) {
+            for (int crash = 0; crash < (withoutForces ? CRASHES_OF_CONTROL : CRASHES); crash++) {
                 var left = new KeyHeaderCopies(data.crash(seed + crash), metadata.crash(seed - crash));
                 try {
                     KeyHeaderCopies.Found found = left.read();

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -387,7 +386,7 @@ final class KeyCommand extends VolumeCommand {
         Path data = definition.config().locations().data();
         if (Files.isDirectory(data)) {
             Object owner = Files.getOwner(data);
-            Object self = Files.getOwner(Path.of("/proc/self"), LinkOption.NOFOLLOW_LINKS);
+            Object self = Files.getOwner(Path.of("/proc/self"));
             if (!owner.equals(self)) {
                 throw new CommandFailedException(
                         data + " belongs to the user " + owner + ": run this command as that user");
