@@ -37,7 +37,8 @@ final class NameCheck implements Closeable {
     private final Map<Long, Integer> holders = new TreeMap<>();
 
     NameCheck(Scratch scratch, CheckFindings findings, Corrections corrections) {
-        sort = new TupleSort(scratch.directory(), "names", COLUMNS, scratch.nameBytes(), scratch.steps());
+        sort = new TupleSort(
+                scratch.directory(), "names", COLUMNS, scratch.nameBytes(), scratch.steps(), scratch.keys());
         this.findings = findings;
         this.corrections = corrections;
     }

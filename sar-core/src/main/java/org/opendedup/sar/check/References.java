@@ -17,7 +17,8 @@ final class References implements Closeable {
     private final long[] tuple = new long[COLUMNS];
 
     References(Scratch scratch) {
-        sort = new TupleSort(scratch.directory(), "references", COLUMNS, scratch.referenceBytes(), scratch.steps());
+        sort = new TupleSort(
+                scratch.directory(), "references", COLUMNS, scratch.referenceBytes(), scratch.steps(), scratch.keys());
     }
 
     /** Adds the references of a page. */

@@ -11,6 +11,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -70,11 +71,13 @@ public final class IndexCheck {
      * @param scratch a directory for the files of the sort, which are deleted at the end
      * @param steps called before each write to it
      * @param memoryBytes bytes of entries that are in memory at once; ordering them needs half as much in addition
+     * @param keys of an encrypted volume; null: it is not encrypted
      * @throws InterruptedIOException if {@code progress} stopped it
      */
-    public Report run(Directory scratch, SortSteps steps, int memoryBytes) throws IOException {
+    public Report run(Directory scratch, SortSteps steps, int memoryBytes, @Nullable VolumeKeys keys)
+            throws IOException {
         String notChecked = null;
-        try (TupleSort sort = new TupleSort(scratch, "entries", COLUMNS, memoryBytes, steps)) {
+        try (TupleSort sort = new TupleSort(scratch, "entries", COLUMNS, memoryBytes, steps, keys)) {
             if (index.keepsAnything()) {
                 collect(sort);
                 compare(sort.sorted(Long.MIN_VALUE));

@@ -4,11 +4,16 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.Sealer;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -16,7 +21,8 @@ import org.opendedup.sar.io.Output;
 /**
  * Sorts more tuples of longs than memory holds, by their first long; tuples with the same first long keep the order in
  * which they were added. Sorted runs are written to files, which are merged when they are read; few tuples stay in
- * memory. The files are scratch: no other program run reads them. For one thread.
+ * memory. The files are scratch: no other program run reads them. Those of an encrypted volume are sealed in blocks,
+ * with a key that nothing remembers after the sort. For one thread.
  */
 public final class TupleSort implements Closeable {
     /** Bits of a tuple's position in memory, when tuples are ordered. */
@@ -26,17 +32,27 @@ public final class TupleSort implements Closeable {
     /** Tuples that are read or written at a time: 40 KiB of five longs, so 1.2 MiB for the files of a level. */
     private static final int BUFFER_TUPLES = 1024;
 
+    private static final int CONTEXT_BYTES = 32;
+    private static final byte[] NOTHING = {};
+
     private final Directory scratch;
     private final String name;
     private final int width;
     private final int capacity;
     private final ByteBuffer buffer;
     private final SortSteps steps;
+    /** Null: the runs are not sealed. */
+    private final @Nullable Sealer sealer;
+    /** Bytes of a run's block that has as many tuples as a block has. */
+    private final int blockBytes;
+    /** Number of the next block that is written, unique in the sort: that of its run, then that of the block in it. */
+    private long nextBlock;
+
     private long[] tuples = new long[0];
     private int count;
     private int runsMade;
-    /** Names of the runs' files, by level; runs of a higher level have tuples that were added earlier. */
-    private final List<List<String>> levels = new ArrayList<>();
+    /** Numbers of the runs, by level; runs of a higher level have tuples that were added earlier. */
+    private final List<List<Integer>> levels = new ArrayList<>();
 
     private final List<Merge> open = new ArrayList<>();
     /** Positions of the tuples in order, once they are sorted in memory; null before, and if there are files. */
@@ -48,18 +64,35 @@ public final class TupleSort implements Closeable {
      * @param width longs of a tuple
      * @param memoryBytes bytes of tuples in memory; ordering them needs half as much in addition
      * @param steps called before each write
+     * @param keys of an encrypted volume; null: it is not encrypted, or the runs lie where its files are stored
+     *     unsealed
      */
-    public TupleSort(Directory scratch, String name, int width, int memoryBytes, SortSteps steps) {
+    public TupleSort(
+            Directory scratch, String name, int width, int memoryBytes, SortSteps steps, @Nullable VolumeKeys keys) {
         this.steps = steps;
         this.scratch = scratch;
         this.name = name;
         this.width = width;
         capacity = Math.max(1, Math.min(1 << POSITION_BITS, memoryBytes / (width * Long.BYTES)));
+        sealer = keys == null ? null : keys.sealer(Purpose.SCRATCH, randomContext());
+        blockBytes = BUFFER_TUPLES * width * Long.BYTES + overhead();
         buffer = buffer();
     }
 
+    private static byte[] randomContext() {
+        byte[] context = new byte[CONTEXT_BYTES];
+        new SecureRandom().nextBytes(context);
+        return context;
+    }
+
+    /** Returns the bytes of a block in a file that are no tuples. */
+    private int overhead() {
+        return sealer == null ? 0 : Sealer.TAG_BYTES;
+    }
+
+    /** Returns a buffer for the tuples of a block and for what follows them. */
     private ByteBuffer buffer() {
-        return ByteBuffer.allocate(BUFFER_TUPLES * width * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        return ByteBuffer.allocate(blockBytes).order(ByteOrder.LITTLE_ENDIAN).limit(blockBytes - overhead());
     }
 
     /** Adds a tuple, which is copied. Not to be called after the first call of {@link #sorted}. */
@@ -76,9 +109,7 @@ public final class TupleSort implements Closeable {
     }
 
     private void writeRun() throws IOException {
-        String run = nextRun();
-        try (Output output = scratch.create(run)) {
-            addRun(0, run);
+        try (Output output = addRun(0)) {
             for (long place : order()) {
                 write(output, tuples, at(place));
             }
@@ -90,15 +121,22 @@ public final class TupleSort implements Closeable {
         }
     }
 
-    private void addRun(int level, String run) {
+    private Output addRun(int level) throws IOException {
         if (level == levels.size()) {
             levels.add(new ArrayList<>());
         }
+        int run = runsMade++;
         levels.get(level).add(run);
+        nextBlock = firstBlock(run);
+        return scratch.create(file(run));
     }
 
-    private String nextRun() {
-        return name + "-" + runsMade++;
+    private String file(int run) {
+        return name + "-" + run;
+    }
+
+    private static long firstBlock(int run) {
+        return (long) run << Integer.SIZE;
     }
 
     /**
@@ -142,17 +180,20 @@ public final class TupleSort implements Closeable {
 
     private void flush(Output output) throws IOException {
         steps.step();
+        if (sealer != null) {
+            int length = buffer.position();
+            sealer.seal(nextBlock++, NOTHING, buffer.array(), 0, length);
+            buffer.limit(length + overhead()).position(length + overhead());
+        }
         output.append(buffer.flip());
-        buffer.clear();
+        buffer.clear().limit(blockBytes - overhead());
     }
 
     /** Merges the runs of a level into one of the next. */
     private void mergeLevel(int level) throws IOException {
-        List<String> runs = levels.get(level);
-        String merged = nextRun();
-        addRun(level + 1, merged);
+        List<Integer> runs = levels.get(level);
         try (Merge merge = new Merge(runs, Long.MIN_VALUE);
-                Output output = scratch.create(merged)) {
+                Output output = addRun(level + 1)) {
             while (merge.next()) {
                 write(output, merge.tuple, 0);
             }
@@ -161,18 +202,18 @@ public final class TupleSort implements Closeable {
         delete(runs);
     }
 
-    private void delete(List<String> runs) throws IOException {
-        for (String run : runs) {
-            if (scratch.exists(run)) {
-                scratch.delete(run);
+    private void delete(List<Integer> runs) throws IOException {
+        for (int run : runs) {
+            if (scratch.exists(file(run))) {
+                scratch.delete(file(run));
             }
         }
         runs.clear();
     }
 
     /** Returns all runs, those with the tuples added first at the front. */
-    private List<String> allRuns() {
-        List<String> all = new ArrayList<>();
+    private List<Integer> allRuns() {
+        List<Integer> all = new ArrayList<>();
         for (int level = levels.size() - 1; level >= 0; level--) {
             all.addAll(levels.get(level));
         }
@@ -213,7 +254,7 @@ public final class TupleSort implements Closeable {
             merge.close();
         }
         open.clear();
-        for (List<String> runs : levels) {
+        for (List<Integer> runs : levels) {
             delete(runs);
         }
     }
@@ -250,10 +291,10 @@ public final class TupleSort implements Closeable {
         private final PriorityQueue<Run> waiting = new PriorityQueue<>();
         private final List<Run> all = new ArrayList<>();
 
-        /** @param runs names of the runs, those with the tuples added first at the front */
-        Merge(List<String> runs, long from) throws IOException {
-            for (String name : runs) {
-                Run run = new Run(scratch.open(name), all.size());
+        /** @param runs those with the tuples added first at the front */
+        Merge(List<Integer> runs, long from) throws IOException {
+            for (int number : runs) {
+                Run run = new Run(scratch.open(file(number)), number, all.size());
                 all.add(run);
                 run.seek(from);
                 if (run.next()) {
@@ -288,43 +329,46 @@ public final class TupleSort implements Closeable {
         }
     }
 
-    /** A sorted file. Runs of tuples that were added earlier have lower numbers. */
+    /** A sorted file. */
     private final class Run implements Comparable<Run> {
         private final Input input;
         private final int number;
-        private final long length;
+        private final int age;
+        private final long blocks;
+        /** The tuples of a block that are not read yet. */
         private final ByteBuffer read = buffer().limit(0);
-        private final long[] tuple = new long[width];
-        /** Number of the next tuple that is read from the file. */
-        private long position;
 
-        Run(Input input, int number) throws IOException {
+        private final long[] tuple = new long[width];
+        /** Number of the next block. */
+        private long block;
+
+        /** @param age lower if its tuples were added earlier */
+        Run(Input input, int number, int age) throws IOException {
             this.input = input;
             this.number = number;
-            length = input.length() / width / Long.BYTES;
+            this.age = age;
+            blocks = (input.length() + blockBytes - 1) / blockBytes;
         }
 
         /** Moves to the first tuple whose first long is at least {@code from}. */
         void seek(long from) throws IOException {
             long low = 0;
-            long high = length;
+            long high = blocks;
             while (low < high) {
                 long middle = (low + high) >>> 1;
-                if (keyAt(middle) < from) {
+                block = middle;
+                if (fill() && read.getLong(0) < from) {
                     low = middle + 1;
                 } else {
                     high = middle;
                 }
             }
-            position = low;
-        }
-
-        private long keyAt(long number) throws IOException {
-            read.clear().limit(Long.BYTES);
-            input.readFully(number * width * Long.BYTES, read);
-            long key = read.getLong(0);
+            // The tuples before the first block that begins with one, too, may be such.
+            block = Math.max(0, low - 1);
             read.limit(0);
-            return key;
+            while ((read.hasRemaining() || fill()) && read.getLong(read.position()) < from) {
+                read.position(read.position() + width * Long.BYTES);
+            }
         }
 
         boolean next() throws IOException {
@@ -337,22 +381,35 @@ public final class TupleSort implements Closeable {
             return true;
         }
 
+        /** Reads the next block. */
         private boolean fill() throws IOException {
-            int wanted = (int) Math.min(BUFFER_TUPLES, length - position);
-            if (wanted == 0) {
+            if (block == blocks) {
                 return false;
             }
-            read.clear().limit(wanted * width * Long.BYTES);
-            input.readFully(position * width * Long.BYTES, read);
-            read.flip();
-            position += wanted;
+            long at = block * blockBytes;
+            int bytes = (int) Math.min(blockBytes, input.length() - at);
+            read.clear().limit(bytes);
+            input.readFully(at, read);
+            read.flip().limit(bytes - overhead());
+            if (sealer != null) {
+                open(sealer, read.limit());
+            }
+            block++;
             return true;
+        }
+
+        private void open(Sealer opener, int bytes) throws CorruptionException {
+            byte[] tuples = read.array();
+            if (!opener.open(firstBlock(number) + block, NOTHING, tuples, 0, bytes, tuples, 0)) {
+                throw new CorruptionException(
+                        "scratch file " + file(number), block * blockBytes, "what was written there", "other bytes");
+            }
         }
 
         @Override
         public int compareTo(Run other) {
             int byKey = Long.compare(tuple[0], other.tuple[0]);
-            return byKey != 0 ? byKey : Integer.compare(number, other.number);
+            return byKey != 0 ? byKey : Integer.compare(age, other.age);
         }
     }
 }

@@ -132,7 +132,7 @@ class RepairCrashTest {
     }
 
     private Scratch scratch() {
-        return new Scratch(new CrashDirectory(scratches++), () -> {}, Scratch.MOST_MEMORY_BYTES);
+        return new Scratch(new CrashDirectory(scratches++), () -> {}, Scratch.MOST_MEMORY_BYTES, null);
     }
 
     /** A store that fails one commit, which the test names by its number from 0. */

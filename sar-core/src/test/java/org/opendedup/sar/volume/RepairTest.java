@@ -532,7 +532,7 @@ class RepairTest {
             with(database -> StoredVolume.correct(
                     new PackFolder(data, ContainerCipher.of(config.keys())),
                     database,
-                    new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES),
+                    new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES, null),
                     recording,
                     (step, done, of) -> {}));
         }

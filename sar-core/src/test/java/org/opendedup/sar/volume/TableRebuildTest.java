@@ -199,7 +199,7 @@ class TableRebuildTest {
                         new PackFolder(data, ContainerCipher.of(config.keys())),
                         metadata,
                         "pool0",
-                        new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES))
+                        new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES, null))
                 .check((step, done, of) -> {});
         return report.findings().stream()
                 .filter(finding -> finding.severity() != Severity.NOTE)

@@ -68,7 +68,7 @@ public final class VolumeChecker {
                             },
                             Corrections.NONE)
                     .run(
-                            new Scratch(FileDirectory.open(scratch), () -> {}, Scratch.MOST_MEMORY_BYTES),
+                            new Scratch(FileDirectory.open(scratch), () -> {}, Scratch.MOST_MEMORY_BYTES, null),
                             0,
                             (step, done, of) -> {});
             ContainerTableCheck.run(metadata, this::report);

@@ -25,12 +25,13 @@ public final class Places implements Closeable {
     private long bytes;
 
     /**
-     * @param scratch directory for places that do not fit into memory, 40 bytes each
+     * @param scratch directory for places that do not fit into memory, 40 bytes each, unsealed as the files that are
+     *     restored there
      * @param memoryBytes most bytes of places in memory
      * @param stop called while places are sorted
      */
     public Places(Directory scratch, int memoryBytes, StopCheck stop) {
-        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes, stop::check);
+        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes, stop::check, null);
     }
 
     /**

@@ -167,7 +167,7 @@ public final class MetadataSalvager {
                     database,
                     VolumeIdentity.read(data, volume),
                     repair,
-                    sorting.scratch(Scratch.MOST_MEMORY_BYTES),
+                    sorting.scratch(Scratch.MOST_MEMORY_BYTES, keys),
                     progress);
             repair.complete();
         }

@@ -50,7 +50,7 @@ final class CopyCheck {
             return; // The health of the volume says so.
         }
         IndexCheck.Report found = new IndexCheck(engine.index(), parts, progress)
-                .run(scratch.directory(), scratch.steps(), (int) scratch.memoryBytes());
+                .run(scratch.directory(), scratch.steps(), (int) scratch.memoryBytes(), scratch.keys());
         String anew = mend.of(Kind.INDEX, config.locations().hashDb().toString());
         if (found.wrong() > 0) {
             add(

@@ -92,7 +92,8 @@ public final class OfflineCheck {
         }
         try (database;
                 CheckFolder folder = CheckFolder.make(locations.metadata())) {
-            return StoredVolume.unmounted(packs(data), database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES))
+            return StoredVolume.unmounted(
+                            packs(data), database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES, keys))
                     .check(progress);
         }
     }
@@ -127,7 +128,7 @@ public final class OfflineCheck {
                     database,
                     VolumeIdentity.read(data, identity(database)),
                     repair,
-                    folder.scratch(Scratch.MOST_MEMORY_BYTES),
+                    folder.scratch(Scratch.MOST_MEMORY_BYTES, keys),
                     progress);
             return new RepairReport(rebuilt, repair.done(), repair.quarantines());
         }

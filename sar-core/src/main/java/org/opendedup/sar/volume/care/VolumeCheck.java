@@ -99,7 +99,7 @@ public final class VolumeCheck {
                 throw new IOException("the metadata are not in a database with files");
             }
             afterCut.run();
-            Scratch scratch = folder.scratch(memory.checkTuples());
+            Scratch scratch = folder.scratch(memory.checkTuples(), config.keys());
             StoredVolume.Report report;
             try (KeyValueStore database = KeyValueStores.sealed(
                     KeyValueStores.openRocksDb(cut, memory.checkNative(), false), config.keys())) {

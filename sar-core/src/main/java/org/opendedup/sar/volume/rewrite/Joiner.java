@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
@@ -18,14 +19,12 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.ContainerCounts;
-import org.opendedup.sar.sort.SortSteps;
 import org.opendedup.sar.sort.TupleSort;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
@@ -52,7 +51,7 @@ final class Joiner {
     private static final Logger log = LoggerFactory.getLogger(Joiner.class);
 
     /** Bytes of tuples in memory; ordering them takes half as much again. */
-    private static final int SORT_BYTES = 8 << 20;
+    static final int SORT_BYTES = 8 << 20;
     /** Containers whose ids are read at a time, so that no database cursor stays open for long. */
     private static final int CONTAINERS = 512;
     /** Chunks read at a time: 1 MiB with chunks of 8 KiB, 16 MiB with the longest. */
@@ -67,8 +66,7 @@ final class Joiner {
     private final VolumeContext context;
     private final MetadataStore metadata;
     private final KeptChunks keptChunks;
-    private final Directory scratch;
-    private final SortSteps steps;
+    private final Scratch scratch;
     private final JoinLimits limits;
     private final Progress progress;
     private final BooleanSupplier isHindering;
@@ -92,21 +90,18 @@ final class Joiner {
     /**
      * @param keptChunks verifies the copies that are kept
      * @param scratch where chunks are sorted: 48 bytes each
-     * @param steps called before each write there
      * @param isHindering tells whether others wait for the end of the pass; it then ends early
      */
     Joiner(
             VolumeContext context,
             KeptChunks keptChunks,
-            Directory scratch,
-            SortSteps steps,
+            Scratch scratch,
             JoinLimits limits,
             Progress progress,
             BooleanSupplier isHindering) {
         this.context = context;
         this.keptChunks = keptChunks;
         this.scratch = scratch;
-        this.steps = steps;
         this.limits = limits;
         this.progress = progress;
         this.isHindering = isHindering;
@@ -122,7 +117,13 @@ final class Joiner {
     JoinReport run() throws IOException {
         // The directories of all containers then have everything that was written by now.
         pass.settle();
-        try (TupleSort sort = new TupleSort(scratch, "chunks", DuplicateGroups.COLUMNS, SORT_BYTES, steps)) {
+        try (TupleSort sort = new TupleSort(
+                scratch.directory(),
+                "chunks",
+                DuplicateGroups.COLUMNS,
+                (int) scratch.memoryBytes(),
+                scratch.steps(),
+                scratch.keys())) {
             compare(sort);
             if (goesOn()) {
                 count(new DuplicateGroups(sort.sorted(Long.MIN_VALUE)));

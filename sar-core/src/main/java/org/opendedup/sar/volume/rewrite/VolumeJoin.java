@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Set;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.join.JoinLimits;
@@ -79,8 +80,11 @@ public final class VolumeJoin implements JoinSource {
                 return new Joiner(
                                 context,
                                 keptChunks,
-                                folder.directory(),
-                                () -> folder.requireRoom("48 bytes for each chunk"),
+                                new Scratch(
+                                        folder.directory(),
+                                        () -> folder.requireRoom("48 bytes for each chunk"),
+                                        Joiner.SORT_BYTES,
+                                        config.keys()),
                                 limits,
                                 progress,
                                 others)

@@ -3,8 +3,10 @@ package org.opendedup.sar.volume.store;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
@@ -61,9 +63,10 @@ public final class CheckFolder implements Closeable {
      * Returns where the check sorts. It leaves the room that the volume needs.
      *
      * @param memoryBytes see {@link Scratch#memoryBytes}
+     * @param keys of an encrypted volume; null: it is not encrypted
      */
-    public Scratch scratch(long memoryBytes) throws IOException {
-        return new Scratch(directory(), () -> requireRoom("about 40 bytes for each reference"), memoryBytes);
+    public Scratch scratch(long memoryBytes, @Nullable VolumeKeys keys) throws IOException {
+        return new Scratch(directory(), () -> requireRoom("about 40 bytes for each reference"), memoryBytes, keys);
     }
 
     /** Returns the folder in which is sorted. */

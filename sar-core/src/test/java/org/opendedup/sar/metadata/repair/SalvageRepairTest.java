@@ -160,7 +160,7 @@ class SalvageRepairTest {
                         },
                         corrections)
                 .run(
-                        new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES),
+                        new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES, null),
                         0,
                         (step, done, of) -> {});
         return findings;

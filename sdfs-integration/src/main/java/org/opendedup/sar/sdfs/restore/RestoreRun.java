@@ -127,7 +127,7 @@ record RestoreRun(
     /** Plans all entries with one name, and then those with several. */
     private void walk(long inode, FileDirectory scratch, EntryLog entries, TreePlan plan, Places places)
             throws IOException {
-        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, stop::throwIfStopped)) {
+        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, stop::throwIfStopped, null)) {
             new TreeWalk(volume, new Finding(entries, plan, places, links)).walk(inode);
             plan.planLinked(links.sorted(0));
         }
@@ -321,7 +321,7 @@ record RestoreRun(
     private void finish(FileDirectory scratch, EntryLog entries, Destination destination, State state)
             throws IOException {
         progress.phase(Phase.FINISHING);
-        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, stop::throwIfStopped)) {
+        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, stop::throwIfStopped, null)) {
             entries.forEach((number, entry) -> {
                 stop.throwIfStopped();
                 if (entry.isDirectory()) {
