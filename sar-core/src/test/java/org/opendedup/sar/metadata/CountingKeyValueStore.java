@@ -51,7 +51,7 @@ public final class CountingKeyValueStore extends HookedKeyValueStore<KeyValueSto
             }
 
             @Override
-            public byte[] value() throws IOException {
+            public byte[] value() {
                 return cursor.value();
             }
 

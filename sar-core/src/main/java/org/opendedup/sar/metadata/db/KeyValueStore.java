@@ -24,6 +24,10 @@ public interface KeyValueStore extends Closeable {
         RAW
     }
 
+    /**
+     * Returns the value of a record; null if there is none. Here and of a cursor,
+     * {@link org.opendedup.sar.metadata.record.ValueReader#CHANGED} stands for one that is not what the volume sealed.
+     */
     byte @Nullable [] get(Family family, byte[] key) throws IOException;
 
     /**
@@ -91,8 +95,7 @@ public interface KeyValueStore extends Closeable {
 
         byte[] key();
 
-        /** @throws org.opendedup.sar.common.CorruptionException if the value was changed after it was sealed */
-        byte[] value() throws IOException;
+        byte[] value();
 
         @Override
         void close();

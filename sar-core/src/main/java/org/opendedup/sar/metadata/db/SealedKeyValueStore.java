@@ -5,18 +5,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.crypt.DeterministicSealer;
 import org.opendedup.sar.crypt.Purpose;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.ValueReader;
 
 /**
  * The database of an encrypted volume: seals records before they go to another store, and opens what comes from there
@@ -89,21 +88,10 @@ final class SealedKeyValueStore implements KeyValueStore {
         return values.seal(place(family, sealedKey), value);
     }
 
-    private byte[] openedValue(Family family, byte[] sealedKey, byte[] sealed) throws CorruptionException {
+    /** Returns a value, or what stands for one that was changed. */
+    private byte[] openedValue(Family family, byte[] sealedKey, byte[] sealed) {
         byte[] value = values.open(place(family, sealedKey), sealed, 0);
-        if (value == null) {
-            throw changed(family, sealedKey);
-        }
-        return value;
-    }
-
-    private static CorruptionException changed(Family family, byte[] sealedKey) {
-        return new CorruptionException(
-                "record " + HexFormat.of().formatHex(sealedKey) + " of family "
-                        + family.name().toLowerCase(Locale.ROOT) + " in the metadata database",
-                -1,
-                "bytes that the key of this volume sealed",
-                "a record that was changed or exchanged");
+        return value == null ? ValueReader.CHANGED : value;
     }
 
     @Override
@@ -223,7 +211,7 @@ final class SealedKeyValueStore implements KeyValueStore {
         }
 
         @Override
-        public byte[] value() throws IOException {
+        public byte[] value() {
             return openedValue(family, cursor.key(), cursor.value());
         }
 
@@ -315,7 +303,7 @@ final class SealedKeyValueStore implements KeyValueStore {
         }
 
         @Override
-        public byte[] value() throws IOException {
+        public byte[] value() {
             return openedValue(family, at().sealedKey, Objects.requireNonNull(presentSealed));
         }
 

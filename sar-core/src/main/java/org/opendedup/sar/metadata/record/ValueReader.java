@@ -6,6 +6,12 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 
 /** Reads a record that {@link ValueWriter} wrote. Reading beyond its end throws a {@link CorruptionException}. */
 public final class ValueReader {
+    /**
+     * Stands for the value of a record of an encrypted volume that was changed or exchanged after the volume's key
+     * sealed it. Every reader refuses it as damaged, and says what it is.
+     */
+    public static final byte[] CHANGED = {};
+
     private final byte[] bytes;
     private final int end;
     private final String kind;
@@ -111,7 +117,10 @@ public final class ValueReader {
     }
 
     public CorruptionException corruption(String expected, String found) {
-        return new CorruptionException(place(), position, expected, found);
+        return bytes == CHANGED
+                ? new CorruptionException(
+                        place(), -1, "what the key of this volume sealed", "a record that was changed or exchanged")
+                : new CorruptionException(place(), position, expected, found);
     }
 
     private String place() {

@@ -16,6 +16,7 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.ValueReader;
 
 /**
  * Makes a new metadata database of the records of a damaged one that can be read (docs/adr/0043). The damaged one is
@@ -116,7 +117,7 @@ public final class MetadataSalvage {
         try (Cursor cursor = backup.scan(Family.SYSTEM, Keys.FIRST, Keys.END);
                 Batch batch = target.batch()) {
             while (cursor.next()) {
-                if (target.get(Family.SYSTEM, cursor.key()) == null) {
+                if (target.get(Family.SYSTEM, cursor.key()) == null && cursor.value() != ValueReader.CHANGED) {
                     batch.put(Family.SYSTEM, cursor.key(), cursor.value());
                 }
             }

@@ -23,6 +23,7 @@ import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.ValueReader;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -348,8 +349,15 @@ public final class MetadataMend {
                 try (KeyValueStore.Cursor cursor = database.scan(family, new byte[0], END)) {
                     while (cursor.next()) {
                         progress.at("records of the database", ++done, 0);
-                        if (cursor.key().length == 0 || cursor.value() == null) {
+                        if (cursor.key().length == 0) {
                             throw new CorruptionException(target.toString(), -1, "a key", "an empty one");
+                        }
+                        if (cursor.value() == ValueReader.CHANGED) {
+                            throw new CorruptionException(
+                                    target.toString(),
+                                    -1,
+                                    "records that the key of the volume sealed",
+                                    "one that was changed or exchanged");
                         }
                     }
                 }

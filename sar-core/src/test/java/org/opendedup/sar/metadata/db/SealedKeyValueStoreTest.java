@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -32,7 +32,10 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.KeyValueStore.Stored;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.RecipeFormat;
+import org.opendedup.sar.metadata.record.ValueReader;
 
 /** The contract over sealed records, and what is refused of them. */
 final class SealedKeyValueStoreTest extends KeyValueStoreContract {
@@ -177,19 +180,27 @@ final class SealedKeyValueStoreTest extends KeyValueStoreContract {
     private void assertRefused(Family family, byte[] key, byte[] sealed) throws IOException {
         byte[] sealedKey = store.stored(family, key).key();
         put(files, family, sealedKey, sealed);
-        assertChanged(assertThrows(CorruptionException.class, () -> store.get(family, key)));
+        assertChanged(store.get(family, key));
         assertNull(store.opened(family, new Stored(sealedKey, sealed)));
         try (Cursor cursor = store.scan(family, key, Keys.END)) {
             assertTrue(cursor.next());
             assertArrayEquals(key, cursor.key());
-            assertChanged(assertThrows(CorruptionException.class, cursor::value));
+            assertChanged(cursor.value());
             assertTrue(cursor.next(), "the next record");
-            assertNotNull(cursor.value());
+            assertArrayEquals(bytes("another"), cursor.value());
         }
     }
 
-    private static void assertChanged(CorruptionException e) {
-        assertTrue(e.getMessage().contains("changed or exchanged"), e.getMessage());
+    /** Says which record it is, and that it is not damage. */
+    private static void assertChanged(byte[] value) {
+        assertSame(ValueReader.CHANGED, value);
+        CorruptionException inode = assertThrows(CorruptionException.class, () -> Inode.decode(7, value));
+        CorruptionException page =
+                assertThrows(CorruptionException.class, () -> RecipeFormat.decode(Keys.of(7, 0), value, 1 << 18));
+        for (CorruptionException e : List.of(inode, page)) {
+            assertTrue(e.getMessage().contains("inode 7: "), e.getMessage());
+            assertTrue(e.getMessage().contains("changed or exchanged"), e.getMessage());
+        }
     }
 
     @Test
@@ -208,7 +219,7 @@ final class SealedKeyValueStoreTest extends KeyValueStoreContract {
                 try (Cursor cursor = store.scan(family, Keys.FIRST, Keys.END)) {
                     assertTrue(cursor.next());
                     assertArrayEquals(changed, cursor.key());
-                    assertChanged(assertThrows(CorruptionException.class, cursor::value));
+                    assertChanged(cursor.value());
                     assertFalse(cursor.next());
                 }
                 delete(files, family, changed);
