@@ -118,7 +118,7 @@ public final class MetadataStore implements Closeable {
             batch.put(
                     Family.SYSTEM,
                     SystemRecords.NAME_HASH,
-                    SystemRecords.encodeNameHash(random.nextLong(), random.nextLong()));
+                    SystemRecords.encodeNameHash(random.nextLong(), random.nextLong(), database.isSealed()));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(Inode.ROOT + 1));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(1));
             batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(Totals.NONE));

@@ -256,12 +256,12 @@ public final class Namespace {
     }
 
     private byte[] entryKey(long directory, byte[] name) {
-        return Keys.of(directory, nameHash.of(name), name);
+        return Keys.of(directory, nameHash.of(directory, name), name);
     }
 
     private byte[] decodeName(long directory, byte[] key) throws CorruptionException {
         byte[] name = Entry.name(key);
-        if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(name))) {
+        if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(directory, name))) {
             throw new CorruptionException(
                     "entry of directory " + directory, -1, "a name at its hash", "'" + EntryNames.text(name) + "'");
         }

@@ -146,7 +146,13 @@ public final class FormatsTest {
         assertEquals("01efcdab89674523018102", hex(SystemRecords.encodeEpoch(begin)));
         assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
-        assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
+        assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2, false)));
+        String ofPlace = "0201000000000000000200000000000000";
+        assertEquals(ofPlace, hex(SystemRecords.encodeNameHash(1, 2, true)));
+        byte[] name = {'a'};
+        assertEquals(
+                NameHash.sipHashOfPlace(1, 2).of(7, name),
+                SystemRecords.decodeNameHash(unhex(ofPlace)).of(7, name));
         ScrubTotals.Ssd ssd = new ScrubTotals.Ssd(5, 1024, 1, 2, true);
         ScrubTotals.Index index = new ScrubTotals.Index(7, 1, 2, 6, 3, false);
         ScrubRecord stopped = new ScrubRecord(
@@ -276,7 +282,10 @@ public final class FormatsTest {
             message[i] = (byte) i;
         }
         NameHash hash = NameHash.sipHash(0x0706050403020100L, 0x0f0e0d0c0b0a0908L);
-        assertEquals(0xa129ca6149be45e5L & Long.MAX_VALUE, hash.of(message));
+        assertEquals(0xa129ca6149be45e5L & Long.MAX_VALUE, hash.of(7, message));
+        NameHash ofPlace = NameHash.sipHashOfPlace(0x0706050403020100L, 0x0f0e0d0c0b0a0908L);
+        byte[] behind = Arrays.copyOfRange(message, Long.BYTES, message.length);
+        assertEquals(0xa129ca6149be45e5L & Long.MAX_VALUE, ofPlace.of(0x0001020304050607L, behind));
     }
 
     @Test

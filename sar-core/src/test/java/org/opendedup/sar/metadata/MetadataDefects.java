@@ -61,7 +61,7 @@ public final class MetadataDefects {
             throws IOException {
         NameHash hash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
         byte[] bytes = name.getBytes(UTF_8);
-        put(database, Family.ENTRY, Keys.of(directory, hash.of(bytes), bytes), Entry.encode(inode, type));
+        put(database, Family.ENTRY, Keys.of(directory, hash.of(directory, bytes), bytes), Entry.encode(inode, type));
     }
 
     /** Makes a directory with a name, and does not count it anywhere. Returns its inode number. */

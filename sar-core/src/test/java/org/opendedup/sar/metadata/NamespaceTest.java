@@ -51,7 +51,7 @@ final class NamespaceTest extends MetadataTest {
 
     @Test
     void aNameThatWouldLeadElsewhereIsDamageWhereItIsFoundStored() throws IOException {
-        try (MetadataStore edited = MetadataStore.open(database, 1 << 16, name -> 17)) {
+        try (MetadataStore edited = MetadataStore.open(database, 1 << 16, (directory, name) -> 17)) {
             for (byte[] name : badNames()) {
                 inject(Keys.of(2, 17, name));
                 var e = assertThrows(CorruptionException.class, () -> list(edited, 2));
@@ -136,8 +136,8 @@ final class NamespaceTest extends MetadataTest {
     @Test
     void namesOfEqualHashAreNeverLostFromAListing() throws IOException {
         Random random = new Random(TestSeed.next());
-        try (MetadataStore colliding =
-                MetadataStore.open(database, 1 << 16, name -> NameHash.FIRST + name[name.length - 1] % 4)) {
+        try (MetadataStore colliding = MetadataStore.open(
+                database, 1 << 16, (directory, name) -> NameHash.FIRST + name[name.length - 1] % 4)) {
             Set<String> names = fill(colliding, 40);
             for (int i = 0; i < 50; i++) {
                 // Groups have about ten names; a part holds a whole group, so that the listing advances.

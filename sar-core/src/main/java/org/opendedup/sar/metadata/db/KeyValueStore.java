@@ -60,6 +60,11 @@ public interface KeyValueStore extends Closeable {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Stored(byte[] key, byte @Nullable [] value) {}
 
+    /** Returns whether the files of the store are those of an encrypted volume. */
+    default boolean isSealed() {
+        return false;
+    }
+
     /** Returns a record's bytes in the files of the store, which may be sealed. */
     default Stored stored(Family family, byte[] key) throws IOException {
         return new Stored(key, get(family, key));

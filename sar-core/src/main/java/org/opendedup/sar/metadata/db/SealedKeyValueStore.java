@@ -155,6 +155,11 @@ final class SealedKeyValueStore implements KeyValueStore {
     }
 
     @Override
+    public boolean isSealed() {
+        return true;
+    }
+
+    @Override
     public Stored stored(Family family, byte[] key) throws IOException {
         return store.stored(family, sealedKey(family, key));
     }

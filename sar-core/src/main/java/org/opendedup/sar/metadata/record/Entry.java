@@ -53,7 +53,7 @@ public record Entry(long inode, int type) {
         long directory = Keys.longAt(key, 0);
         if (key.length <= NAME_OFFSET
                 || !EntryNames.isValid(name)
-                || hash.of(name) != Keys.longAt(key, Keys.LONG_BYTES)) {
+                || hash.of(directory, name) != Keys.longAt(key, Keys.LONG_BYTES)) {
             throw new CorruptionException("entry of directory " + directory, -1, "a name at its hash", "another");
         }
         return decode(directory, value);

@@ -12,8 +12,12 @@ public interface NameHash {
      */
     long FIRST = 16;
 
-    /** Returns a number from {@link #FIRST} to {@link Long#MAX_VALUE}. */
-    long of(byte[] name);
+    /**
+     * Returns a number from {@link #FIRST} to {@link Long#MAX_VALUE}.
+     *
+     * @param directory the directory that has the name
+     */
+    long of(long directory, byte[] name);
 
     /**
      * Returns SipHash-2-4 (Aumasson, Bernstein: SipHash, a fast short-input PRF), without its upper bit. With a secret
@@ -21,9 +25,18 @@ public interface NameHash {
      */
     static NameHash sipHash(long key0, long key1) {
         HashFunction function = Hashing.sipHash24(key0, key1);
-        return name -> {
-            long hash = function.hashBytes(name).asLong() & Long.MAX_VALUE;
-            return hash < FIRST ? hash + FIRST : hash;
-        };
+        return (directory, name) -> position(function.hashBytes(name).asLong());
+    }
+
+    /** As {@link #sipHash}, of directory and name: whoever sees the hashes does not see which names are equal. */
+    static NameHash sipHashOfPlace(long key0, long key1) {
+        HashFunction function = Hashing.sipHash24(key0, key1);
+        return (directory, name) ->
+                position(function.hashBytes(Keys.of(directory, name)).asLong());
+    }
+
+    private static long position(long random) {
+        long hash = random & Long.MAX_VALUE;
+        return hash < FIRST ? hash + FIRST : hash;
     }
 }

@@ -9,6 +9,8 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 /** The records of the SYSTEM family: their keys and formats. Each begins with a version byte. */
 public final class SystemRecords {
     static final int VERSION = 1;
+    /** Of the key of a name hash that is also of the directory: in encrypted volumes. */
+    private static final int VERSION_OF_PLACE = 2;
 
     public static final byte[] HEADER = Keys.of("header");
     public static final byte[] NAME_HASH = Keys.of("name-hash");
@@ -59,19 +61,22 @@ public final class SystemRecords {
                 volume, pageBytes, createdNs, formatVersion, MetadataHeader.Contents.values()[contents]);
     }
 
-    public static byte[] encodeNameHash(long key0, long key1) {
+    /** @param isOfPlace whether the hash is that of {@link NameHash#sipHashOfPlace} */
+    public static byte[] encodeNameHash(long key0, long key1, boolean isOfPlace) {
         return new ValueWriter(17)
-                .writeByte(VERSION)
+                .writeByte(isOfPlace ? VERSION_OF_PLACE : VERSION)
                 .writeLongLittleEndian(key0)
                 .writeLongLittleEndian(key1)
                 .toBytes();
     }
 
     public static NameHash decodeNameHash(byte[] value) throws CorruptionException, UnsupportedFormatException {
-        ValueReader in = reader(value);
-        NameHash hash = NameHash.sipHash(in.readLongLittleEndian(), in.readLongLittleEndian());
+        boolean isOfPlace = value.length > 0 && value[0] == VERSION_OF_PLACE;
+        ValueReader in = isOfPlace ? reader(value, VERSION_OF_PLACE) : reader(value);
+        long key0 = in.readLongLittleEndian();
+        long key1 = in.readLongLittleEndian();
         in.expectEnd();
-        return hash;
+        return isOfPlace ? NameHash.sipHashOfPlace(key0, key1) : NameHash.sipHash(key0, key1);
     }
 
     public static byte[] encodeNumber(long number) {
@@ -156,6 +161,11 @@ public final class SystemRecords {
     }
 
     private static ValueReader reader(byte[] value) throws CorruptionException, UnsupportedFormatException {
-        return new ValueReader(value, "system record, format", VERSION).expectVersion(VERSION);
+        return reader(value, VERSION);
+    }
+
+    private static ValueReader reader(byte[] value, int version)
+            throws CorruptionException, UnsupportedFormatException {
+        return new ValueReader(value, "system record, format", version).expectVersion(version);
     }
 }

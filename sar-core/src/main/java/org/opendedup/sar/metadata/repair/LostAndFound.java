@@ -33,7 +33,7 @@ final class LostAndFound {
     /** Returns the key of a name that has these characters, all of which are ASCII. */
     static byte[] entryKey(NameHash hash, long directory, String name) {
         byte[] bytes = name.getBytes(US_ASCII);
-        return Keys.of(directory, hash.of(bytes), bytes);
+        return Keys.of(directory, hash.of(directory, bytes), bytes);
     }
 
     /**

@@ -348,7 +348,7 @@ public class MetadataRepair implements Corrections {
     }
 
     private byte[] entryKey(long directory, byte[] name) {
-        return Keys.of(directory, nameHash.of(name), name);
+        return Keys.of(directory, nameHash.of(directory, name), name);
     }
 
     @Override

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,6 +28,9 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.crypt.KeyedHash;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
@@ -463,6 +467,28 @@ class BackupFolderTest {
         assertEquals(List.of(), folder.list());
     }
 
+    /** Of an encrypted volume: whoever can write there cannot make a backup, or change which files one has. */
+    @Test
+    void aListThatWasChangedIsNoBackup() throws IOException {
+        BackupFolder sealed = new BackupFolder(stored, TestKeys.of(1));
+        Backup backup = sealed.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        assertEquals(List.of(backup), sealed.list());
+        assertEquals(List.of(), new BackupFolder(stored, TestKeys.of(2)).list());
+        Backup changed = new Backup(backup.number(), origin(6), backup.files());
+        for (KeyedHash by : new KeyedHash[] {null, TestKeys.of(2).keyedHash(Purpose.LISTS)}) {
+            String name = BackupNames.list(backup.number());
+            stored.delete(name);
+            try (Output list = stored.create(name)) {
+                list.append(ByteBuffer.wrap(BackupFormat.encode(changed, by)));
+            }
+            assertEquals(List.of(), sealed.list());
+            assertEquals(
+                    List.of("the list " + name + " was changed or exchanged, so that backup is of no use"),
+                    sealed.findings());
+            assertEquals(List.of(changed), new BackupFolder(stored, null).list(), "the control");
+        }
+    }
+
     /** The golden bytes of a list: they must never change. */
     @Test
     void theListOfABackupStaysReadable() throws IOException {
@@ -479,6 +505,9 @@ class BackupFolderTest {
                 """;
         Backup backup = BackupFormat.decode(text.getBytes(US_ASCII), "golden");
         assertEquals(text, new String(BackupFormat.encode(backup, null), US_ASCII));
+        String hmac = "hmac 96654564dd61741a170fc18ccf9dc2c4ad07f83d6f7f5442eaba8e0fb1bb1cff\n";
+        String sealed = new String(BackupFormat.encode(backup, TestKeys.of(1).keyedHash(Purpose.LISTS)), US_ASCII);
+        assertEquals(text.substring(0, text.indexOf("crc")) + hmac, sealed.substring(0, sealed.indexOf("crc")));
         assertEquals(4, backup.number());
         assertEquals(
                 new BackupOrigin(new Epoch(new UUID(1, 2), 7, -5), 1_700_000_000_000_000_001L, 12345, 3),

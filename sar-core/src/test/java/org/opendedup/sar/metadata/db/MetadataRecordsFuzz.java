@@ -83,7 +83,7 @@ public final class MetadataRecordsFuzz {
                     unhex("018020"))
             .add(
                     "name hash",
-                    value -> SystemRecords.decodeNameHash(value).of(value),
+                    value -> SystemRecords.decodeNameHash(value).of(7, value),
                     unhex("0101000000000000000200000000000000"))
             .add(
                     "scrub",

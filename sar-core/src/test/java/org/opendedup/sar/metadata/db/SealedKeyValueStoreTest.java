@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,6 +21,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -28,12 +30,14 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.KeyValueStore.Stored;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.ValueReader;
 
@@ -231,6 +235,32 @@ final class SealedKeyValueStoreTest extends KeyValueStoreContract {
     void noNameAndNoValueIsInAnyFileOfTheDatabase() throws IOException {
         assertEquals(Set.of(), found(TestKeys.of(1)));
         assertEquals(Set.of(NAME, VALUE), found(null), "the control");
+    }
+
+    /** Nor that two names in different folders are equal. */
+    @Test
+    void equalNamesHaveNothingInCommonInTheFiles() throws IOException {
+        assertEquals(2, namesInFiles(TestKeys.of(1)));
+        assertEquals(1, namesInFiles(null), "the control");
+    }
+
+    /** Returns how many hashes one name has in two folders. */
+    private static long namesInFiles(@Nullable VolumeKeys keys) throws IOException {
+        HeapKeyValueStore files = new HeapKeyValueStore();
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), 1 << 18, 0, MetadataHeader.FORMAT_VERSION);
+        try (MetadataStore store = MetadataStore.format(KeyValueStores.sealed(files, keys), header)) {
+            store.namespace().putEntry(2, bytes(NAME), 4, 0100000);
+            store.namespace().putEntry(3, bytes(NAME), 5, 0100000);
+            store.commit(store.freeze());
+            assertNotNull(store.namespace().entry(2, bytes(NAME)));
+        }
+        Set<Long> hashes = new HashSet<>();
+        try (Cursor cursor = files.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                hashes.add(Keys.longAt(cursor.key(), Keys.LONG_BYTES));
+            }
+        }
+        return hashes.size();
     }
 
     /** Returns what is found in the files of a database: in its log, and in its tables after it was opened again. */

@@ -69,7 +69,7 @@ class SalvageRepairTest {
                 SystemRecords.HEADER,
                 SystemRecords.encodeHeader(
                         new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION)));
-        put(Family.SYSTEM, SystemRecords.NAME_HASH, SystemRecords.encodeNameHash(1, 2));
+        put(Family.SYSTEM, SystemRecords.NAME_HASH, SystemRecords.encodeNameHash(1, 2, false));
         put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(FREE));
         directory(Inode.ROOT, Inode.ROOT, 2);
     }
@@ -90,7 +90,7 @@ class SalvageRepairTest {
 
     private static byte[] key(long folder, String text) {
         byte[] name = text.getBytes(US_ASCII);
-        return Keys.of(folder, HASH.of(name), name);
+        return Keys.of(folder, HASH.of(folder, name), name);
     }
 
     private void name(long folder, String name, long inode, int type) throws IOException {
