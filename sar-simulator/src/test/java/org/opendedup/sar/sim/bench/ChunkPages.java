@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
@@ -29,34 +31,46 @@ final class ChunkPages implements Closeable {
     private final MemoryPlan plan;
     private final Random random;
     private final boolean isNew;
+    private final @Nullable VolumeKeys keys;
     private MetadataStore metadata;
     private long longestCommitNs;
 
-    private ChunkPages(Path folder, long chunks, MemoryPlan plan, long seed, boolean isNew, MetadataStore metadata) {
+    private ChunkPages(
+            Path folder,
+            long chunks,
+            MemoryPlan plan,
+            long seed,
+            boolean isNew,
+            @Nullable VolumeKeys keys,
+            MetadataStore metadata) {
         this.folder = folder;
         this.chunks = chunks;
         this.plan = plan;
         random = new Random(seed);
         this.isNew = isNew;
+        this.keys = keys;
         this.metadata = metadata;
     }
 
     /** Opens the database of a folder; makes an empty one if there is none. */
-    static ChunkPages open(Path folder, long chunks, long budgetBytes, long seed) throws IOException {
+    static ChunkPages open(Path folder, long chunks, long budgetBytes, long seed, @Nullable VolumeKeys keys)
+            throws IOException {
         MemoryPlan plan = MemoryPlan.of(budgetBytes);
         boolean isNew = Files.notExists(folder);
         if (isNew) {
-            KeyValueStore database = KeyValueStores.openRocksDb(folder, plan.metadataNative(), true);
+            KeyValueStore database =
+                    KeyValueStores.sealed(KeyValueStores.openRocksDb(folder, plan.metadataNative(), true), keys);
             MetadataHeader header =
                     new MetadataHeader(new UUID(seed, seed), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION);
             MetadataStore.format(database, header).close();
         }
-        return new ChunkPages(folder, chunks, plan, seed, isNew, openStore(folder, plan));
+        return new ChunkPages(folder, chunks, plan, seed, isNew, keys, openStore(folder, plan, keys));
     }
 
-    private static MetadataStore openStore(Path folder, MemoryPlan plan) throws IOException {
+    private static MetadataStore openStore(Path folder, MemoryPlan plan, @Nullable VolumeKeys keys) throws IOException {
         return MetadataStore.open(
-                KeyValueStores.openRocksDb(folder, plan.metadataNative(), false), plan.metadataCache());
+                KeyValueStores.sealed(KeyValueStores.openRocksDb(folder, plan.metadataNative(), false), keys),
+                plan.metadataCache());
     }
 
     boolean isNew() {
@@ -77,7 +91,7 @@ final class ChunkPages implements Closeable {
 
     void reopen() throws IOException {
         metadata.close();
-        metadata = openStore(folder, plan);
+        metadata = openStore(folder, plan, keys);
     }
 
     /** Writes all pages, and commits as often as a volume would. */

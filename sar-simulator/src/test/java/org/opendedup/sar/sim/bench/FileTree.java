@@ -9,9 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -82,19 +84,20 @@ final class FileTree implements Closeable {
     }
 
     /** Opens the volume of a folder; makes an empty one if there is none. */
-    static FileTree open(Path folder, Shape shape, long budgetBytes) throws IOException {
+    static FileTree open(Path folder, Shape shape, long budgetBytes, @Nullable VolumeKeys keys) throws IOException {
         VolumeConfig config = new VolumeConfig(
-                "bench",
-                1L << 50,
-                95,
-                new VolumeConfig.Locations(
-                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
-                Chunking.VARIABLE_SHA256,
-                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
-                256 << 10,
-                budgetBytes,
-                2,
-                new VolumeConfig.RootDirectory(0755, 0, 0));
+                        "bench",
+                        1L << 50,
+                        95,
+                        new VolumeConfig.Locations(
+                                folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
+                        Chunking.VARIABLE_SHA256,
+                        new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
+                        256 << 10,
+                        budgetBytes,
+                        2,
+                        new VolumeConfig.RootDirectory(0755, 0, 0))
+                .withKeys(keys);
         boolean isNew = Files.notExists(folder);
         if (isNew) {
             Volume.create(config);

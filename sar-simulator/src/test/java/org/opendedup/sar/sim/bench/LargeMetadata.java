@@ -9,9 +9,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.VolumeKeys;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -73,6 +76,9 @@ public final class LargeMetadata implements Callable<Integer> {
     @Option(names = "--seed", description = "Of everything random (default: ${DEFAULT-VALUE})")
     private long seed = 1;
 
+    @Option(names = "--encrypt", description = "Encrypt both databases, with a key that the seed determines")
+    private boolean encrypt;
+
     @Option(
             names = "--keep",
             description = "Leaves the databases in the work folder; a further run measures them without making them")
@@ -100,12 +106,18 @@ public final class LargeMetadata implements Callable<Integer> {
         return 0;
     }
 
+    private @Nullable VolumeKeys keys() {
+        byte[] master = new byte[VolumeKeys.KEY_BYTES];
+        new Random(seed).nextBytes(master);
+        return encrypt ? new VolumeKeys(master, new UUID(seed, seed), AeadCipher.AES_256_GCM) : null;
+    }
+
     private void measureFiles() throws IOException {
         long budget = budgetMb * 1_000_000L;
         FileTree.Shape largeShape = new FileTree.Shape(files, folderFiles, inTurns);
         FileTree.Shape smallShape = new FileTree.Shape(small, folderFiles, inTurns);
-        try (FileTree large = FileTree.open(work.resolve("large"), largeShape, budget);
-                FileTree few = FileTree.open(work.resolve("small"), smallShape, budget)) {
+        try (FileTree large = FileTree.open(work.resolve("large"), largeShape, budget, keys());
+                FileTree few = FileTree.open(work.resolve("small"), smallShape, budget, keys())) {
             for (FileTree tree : List.of(few, large)) {
                 if (tree.isNew()) {
                     Cost cost = Cost.of(tree::fill);
@@ -203,7 +215,7 @@ public final class LargeMetadata implements Callable<Integer> {
     }
 
     private void measureChunks() throws IOException {
-        try (ChunkPages pages = ChunkPages.open(work.resolve("chunks"), chunks, budgetMb * 1_000_000L, seed)) {
+        try (ChunkPages pages = ChunkPages.open(work.resolve("chunks"), chunks, budgetMb * 1_000_000L, seed, keys())) {
             if (pages.isNew()) {
                 Cost cost = Cost.of(pages::fill);
                 say(
