@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -10,10 +11,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.volume.CutStores.Fault;
@@ -32,6 +35,8 @@ class CollectionCrashTest extends CrashRun<Volume> {
     private boolean freesRanges = true;
     /** The new places are committed before the tombstones. */
     private boolean tombstonesComeLater;
+
+    private final SealedFrames frames = new SealedFrames();
 
     private final Set<Long> copied = new HashSet<>();
 
@@ -77,7 +82,10 @@ class CollectionCrashTest extends CrashRun<Volume> {
 
     @Override
     List<String> problems(CutStores left) throws IOException {
-        return trial.problemsFrom(left.data, left.metadata, seed);
+        frames.look(left.data);
+        List<String> problems = trial.problemsFrom(left.data, left.metadata, seed);
+        frames.look(left.data);
+        return problems;
     }
 
     @ParameterizedTest
@@ -162,5 +170,24 @@ class CollectionCrashTest extends CrashRun<Volume> {
             wanted = wanted.replaceFirst(" release", " release (sync )?(commit (sync )?)*force sync commit release");
         }
         assertTrue(order.toString().matches(wanted), order + " is not " + wanted);
+    }
+
+    /**
+     * Two frames that were sealed under the same key and number would show both. Each cut collection seals the next
+     * generation of the same containers again, so only the random key salt tells its frames apart: the control counts
+     * those.
+     */
+    @Test
+    void noKeyAndNumberSealOtherBytesTwice() throws IOException {
+        trial = new GarbageTrial(
+                VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.SHA256)
+                        .withKeys(TestKeys.of(1)),
+                seed,
+                9);
+        assertNoCutLoses(20);
+
+        assertTrue(frames.count() > 100, () -> frames.count() + " frames");
+        assertEquals(0, frames.repeated());
+        assertTrue(frames.madeAgain() > frames.count() / 2, () -> frames.madeAgain() + " were made again");
     }
 }

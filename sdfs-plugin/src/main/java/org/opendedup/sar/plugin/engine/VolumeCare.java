@@ -158,7 +158,7 @@ final class VolumeCare implements Closeable {
         VolumeCare care = new VolumeCare(volume, file);
         try {
             care.answerCommands(file.jmxName());
-            care.audit.note("mounted", Actor.ofParent(), Map.of());
+            care.audit.note("mounted", Actor.ofStarter(), Map.of());
             care.health.start();
             care.logHealth();
             return care;
