@@ -198,21 +198,32 @@ public final class GarbageCollections extends Jobs<Collected> {
     }
 
     /**
-     * Notes and logs an end. One that the volume began counts only if it has returned something: while a disk stays
-     * full, one that returns nothing may follow another every few seconds.
+     * Returns whether a collection is shown as the last one. One that the volume began counts only if it has returned
+     * something: while a disk stays full, one that returns nothing may follow another every few seconds.
      */
-    @Override
-    protected synchronized void ended(JobStatus<Collected> status) {
+    private static boolean counts(JobStatus<Collected> status) {
         Collected did = Collected.of(status);
+        if (status.cause() != Cause.FULL_DISK) {
+            return !did.dryRun();
+        }
         CollectionReport report = did.report();
-        boolean returned =
-                did.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0;
-        boolean byVolume = status.cause() == Cause.FULL_DISK;
-        if (byVolume ? returned : !did.dryRun()) {
-            last = status;
+        return did.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0;
+    }
+
+    @Override
+    protected void keep(JobStatus<Collected> status) {
+        if (counts(status)) {
             record.keep(status);
         }
-        if (!byVolume) {
+    }
+
+    /** Notes and logs an end. */
+    @Override
+    protected synchronized void ended(JobStatus<Collected> status) {
+        if (counts(status)) {
+            last = status;
+        }
+        if (status.cause() != Cause.FULL_DISK) {
             super.ended(status);
         }
     }
@@ -297,9 +308,8 @@ public final class GarbageCollections extends Jobs<Collected> {
      *
      * @throws IllegalArgumentException if the level is not allowed; the message says which are
      */
-    public synchronized void setRecompress(Cause cause, RecompressLevel level) throws IOException {
-        RecompressLevel before = recompress();
-        recompress.set(level);
-        pace.logChange(cause, "recompress", before, level);
+    public void setRecompress(Cause cause, RecompressLevel level) throws IOException {
+        // Without the lock, because it writes the volume file.
+        pace.logChange(cause, "recompress", recompress.set(level), level);
     }
 }

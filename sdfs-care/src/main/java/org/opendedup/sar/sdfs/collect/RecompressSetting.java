@@ -38,12 +38,15 @@ public final class RecompressSetting {
     /**
      * Changes the setting, for the next collection and for later mounts.
      *
+     * @return the level before
      * @throws IllegalArgumentException if the level is not allowed; the message says which are. Nothing is changed
      */
-    synchronized void set(RecompressLevel now) throws IOException {
+    synchronized RecompressLevel set(RecompressLevel now) throws IOException {
         now.checkAgainst(writing);
         keeper.keep(now);
+        RecompressLevel before = level;
         level = now;
+        return before;
     }
 
     /** Returns limits with the level of this setting. Lets those containers be that are young. */

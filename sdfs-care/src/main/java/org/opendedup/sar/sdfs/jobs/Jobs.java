@@ -159,11 +159,24 @@ public abstract class Jobs<R> implements Closeable {
         }
     }
 
-    private synchronized void ended(Runnable show) {
-        show.run();
-        // Before another one can start.
-        ended(status(latest));
+    private void ended(JobStatus<R> status, Runnable show) {
+        try {
+            keep(status);
+        } catch (RuntimeException e) {
+            log.warn("volume {}: later mounts do not know the {}", volume, name, e);
+        }
+        synchronized (this) {
+            show.run();
+            // Before another one can start.
+            ended(status);
+        }
     }
+
+    /**
+     * Keeps what a job did for later mounts, before its end is shown. Holds no lock: who asks for the status must not
+     * wait for a disk.
+     */
+    protected void keep(JobStatus<R> status) {}
 
     /** Logs the end of the latest job. */
     protected void ended(JobStatus<R> status) {
@@ -180,13 +193,6 @@ public abstract class Jobs<R> implements Closeable {
         } else {
             log.info("volume {}: the {} ended {}", volume, name, words);
         }
-    }
-
-    private static <R> JobStatus<R> status(@Nullable RunningJob<R> job) {
-        if (job == null) {
-            throw new IllegalStateException("no job has begun");
-        }
-        return job.status();
     }
 
     /** Returns the job that is running. */

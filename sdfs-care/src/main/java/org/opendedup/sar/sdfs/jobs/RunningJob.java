@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Progress;
@@ -22,7 +22,7 @@ public final class RunningJob<R> implements Progress {
     private final Cause cause;
     private final Plan<R> plan;
     private final Clock clock;
-    private final Consumer<Runnable> atEnd;
+    private final BiConsumer<JobStatus<R>, Runnable> atEnd;
     private final Instant began;
     private final long startNanos = System.nanoTime();
     private final CountDownLatch hasEnded = new CountDownLatch(1);
@@ -70,8 +70,8 @@ public final class RunningJob<R> implements Progress {
 
     private record Stage(String name, long done, long of, long beganNanos) {}
 
-    /** @param atEnd gets the action that shows the end, once, and runs it */
-    RunningJob(long number, Cause cause, Plan<R> plan, Clock clock, Consumer<Runnable> atEnd) {
+    /** @param atEnd gets, once, the status at the end, and the action that shows it, and runs that */
+    RunningJob(long number, Cause cause, Plan<R> plan, Clock clock, BiConsumer<JobStatus<R>, Runnable> atEnd) {
         this.number = number;
         this.cause = cause;
         this.plan = plan;
@@ -122,7 +122,7 @@ public final class RunningJob<R> implements Progress {
 
     private void end(JobState state, @Nullable R result, @Nullable Throwable failure) {
         JobStatus<R> now = status(state, clock.instant(), result == null ? soFar.get() : result, failure);
-        atEnd.accept(() -> end = now);
+        atEnd.accept(now, () -> end = now);
         hasEnded.countDown();
     }
 
