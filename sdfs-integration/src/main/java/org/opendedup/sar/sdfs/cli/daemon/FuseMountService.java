@@ -83,7 +83,9 @@ public final class FuseMountService implements MountService {
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
                 .with(CallingUser.isRoot() ? "allow_other" : "")
                 .with(config.raw().placement().isRaw() ? "passthrough" : "")
-                .with(chosen.mountOptions());
+                .with(chosen.mountOptions())
+                // The kernel would read and write encrypted bytes.
+                .with(keys == null ? "" : "nopassthrough");
         Volume volume = mountOptions.readOnly()
                 ? Volume.openReadOnly(config, chosen.verification())
                 : Volume.open(config, chosen.verification());
