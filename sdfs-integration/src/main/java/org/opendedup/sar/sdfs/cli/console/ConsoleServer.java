@@ -45,9 +45,6 @@ public final class ConsoleServer implements Closeable {
     /** A browser has six. */
     private static final int CONNECTIONS_MAX = 64;
 
-    private static final int PORT_OF_HTTP = 80;
-    private static final int PORT_OF_HTTPS = 443;
-
     private static final Map<String, String> HEADERS = Map.of(
             "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -239,14 +236,9 @@ public final class ConsoleServer implements Closeable {
         }
     }
 
-    /** @param named a host, and a port if that is not the one of the scheme */
+    /** @param named a host, and perhaps a port: of a tunnel, whose near end may have any port */
     private boolean isOwn(String named) {
-        String port = ":" + address().getPort();
-        boolean isPlain = address().getPort() == (scheme.equals("https") ? PORT_OF_HTTPS : PORT_OF_HTTP);
-        if (named.endsWith(port)) {
-            return hosts.contains(normal(named.substring(0, named.length() - port.length())));
-        }
-        return isPlain && hosts.contains(normal(named));
+        return hosts.contains(normal(named.replaceFirst(":\\d+$", "")));
     }
 
     /** Another page may send requests through a user's browser, which then names that page. */

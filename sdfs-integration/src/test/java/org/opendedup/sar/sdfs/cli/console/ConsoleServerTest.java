@@ -248,17 +248,17 @@ class ConsoleServerTest {
         int port = console.address().getPort();
         RawHttp admin = loggedIn(Role.CHANGE);
         for (String host :
-                List.of("evil.example:" + port, "localhost:1", "localhost", "127.0.0.1.evil.example:" + port)) {
+                List.of("evil.example:" + port, "evil.example", "127.0.0.1.evil.example:" + port, ":" + port)) {
             assertEquals(
                     421, admin.with("Host", host).post("/api/volumes", "{}").status(), host);
             assertEquals(421, admin.get("/").status(), host);
         }
-        assertEquals(
-                200,
-                admin.with("Host", "127.0.0.1:" + port)
-                        .post("/api/volumes", "{}")
-                        .status(),
-                "the control");
+        for (String host : List.of("127.0.0.1:" + port, "localhost", "localhost:18770", "[::1]:18770")) {
+            assertEquals(
+                    200,
+                    admin.with("Host", host).post("/api/volumes", "{}").status(),
+                    "the control, or a tunnel: " + host);
+        }
     }
 
     @Test
