@@ -196,7 +196,7 @@ final class KeyCommand extends VolumeCommand {
                 KeyExport export = KeyExport.parse(Files.readString(file))) {
             UUID data =
                     VolumeFileCopy.volumeIn(definition().config().locations().data());
-            if (!export.volume().equals(data)) {
+            if (data == null || !export.volume().equals(data)) {
                 throw new CommandFailedException(
                         file + " has " + export + ", and the data are those of volume " + data);
             }
