@@ -12,6 +12,8 @@ public final class MkfsSpellings {
     private static final String PAGE = "io-chunk-size";
     private static final String INDEX = "chunk-store-hashdb-class";
 
+    private static final String ENCRYPT = "chunk-store-encrypt";
+
     private static final Map<String, String> RENAMED =
             Map.of("sdfs-base-path", "base-path", "chunk-store-gc-schedule", "io-claim-chunks-schedule");
 
@@ -50,7 +52,8 @@ public final class MkfsSpellings {
     private static final String CLOUD = "containers lie on disks of this machine. Use a disk's folder, and copy the "
             + "files, or the folders of the unmounted volume, to the cloud";
     private static final String ENCRYPTION =
-            "put the locations on an encrypted device, such as one of dm-crypt (cryptsetup luksFormat)";
+            "use --encrypt, with --passphrase-file, --key-file or --passphrase-command: every user can read a key on a"
+                    + " command line";
     private static final String PLUGIN =
             "a class of OpenDedup's own programs cannot be loaded. docs/PLUGIN.md says how "
                     + "a volume of OpenDedup SDFS uses this engine";
@@ -69,7 +72,7 @@ public final class MkfsSpellings {
             Map.entry("s3-compatible-target", CLOUD),
             Map.entry("simple-s3", CLOUD),
             Map.entry("encrypt-", ENCRYPTION),
-            Map.entry("chunk-store-encrypt", ENCRYPTION),
+            Map.entry(ENCRYPT, ENCRYPTION),
             Map.entry("chunk-store-iv", ENCRYPTION),
             Map.entry("chunkstore-class", PLUGIN));
 
@@ -114,6 +117,10 @@ public final class MkfsSpellings {
         }
         if (option.name().equals(COMPRESS) && option.is("false")) {
             return "--" + COMPRESS + "=none";
+        }
+        if (option.name().equals(ENCRYPT) && option.is("true")) {
+            notes.accept("--" + ENCRYPT + "=true is --encrypt here");
+            return "--encrypt";
         }
         if (option.name().equals(PAGE) && value.matches("\\d{1,9}")) {
             // OpenDedup's unit is kB.

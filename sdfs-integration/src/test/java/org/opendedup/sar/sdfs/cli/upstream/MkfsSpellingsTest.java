@@ -46,6 +46,7 @@ class MkfsSpellingsTest {
         "--chunk-store-compress=true, --chunk-store-compress=zstd",
         "--chunk-store-compress=false, --chunk-store-compress=none",
         "--io-chunk-size=256, --io-chunk-size=256KB",
+        "--chunk-store-encrypt=true, --encrypt",
         "--sdfs-base-path=/srv/pool0, --base-path=/srv/pool0",
         "--chunk-store-gc-schedule=off, --io-claim-chunks-schedule=off"
     })
@@ -84,8 +85,8 @@ class MkfsSpellingsTest {
         "--cloud-bucket-name=backups, disks of this machine",
         "--azure-enabled=true, disks of this machine",
         "--google-enabled=true, disks of this machine",
-        "--chunk-store-encrypt=true, dm-crypt",
-        "--chunk-store-encryption-key=abc, dm-crypt",
+        "--encrypt-config=true, --passphrase-file",
+        "--chunk-store-encryption-key=abc, --passphrase-file",
         "--chunkstore-class=org.opendedup.sar.plugin.SarChunkStore, PLUGIN.md",
         "--chunk-store-hashdb-class=org.opendedup.collections.RocksDBMap, silo"
     })
