@@ -32,6 +32,7 @@ import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.NoBackingFiles;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
@@ -400,7 +401,7 @@ class IntentLogTest {
         CrashKeyValueStore left = metadata.crash(seed);
         CrashDirectory dataLeft = data.crash(seed);
         VolumeInMemory.abandon(volume);
-        MetadataDefects.damageIntent(left, inode, 1);
+        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 1);
         metadata = left;
         data = dataLeft;
         open();
@@ -417,7 +418,8 @@ class IntentLogTest {
         assertTrue(problems.toString().contains("intent log of inode " + inode), problems::toString);
         volume.close();
 
-        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), new NoBackingFiles(), 1);
+        MetadataRepair repair = new MetadataRepair(
+                KeyValueStores.sealed(metadata, CONFIG.keys()), new CrashDirectory(seed), new NoBackingFiles(), 1);
         repair.intents(inode, true);
         assertTrue(repair.finish() > 0);
         open();
@@ -438,7 +440,7 @@ class IntentLogTest {
         CrashKeyValueStore left = metadata.crash(seed);
         CrashDirectory dataLeft = data.crash(seed);
         VolumeInMemory.abandon(volume);
-        MetadataDefects.damageIntent(left, inode, 0);
+        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 0);
         metadata = left;
         data = dataLeft;
         open();
@@ -495,7 +497,7 @@ class IntentLogTest {
         CrashKeyValueStore left = metadata.crash(seed);
         CrashDirectory dataLeft = data.crash(seed);
         VolumeInMemory.abandon(volume);
-        MetadataDefects.damageInode(left, inode);
+        MetadataDefects.damageInode(KeyValueStores.sealed(left, CONFIG.keys()), inode);
         metadata = left;
         data = dataLeft;
         open();

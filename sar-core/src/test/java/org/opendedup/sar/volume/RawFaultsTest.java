@@ -25,6 +25,7 @@ import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
 import org.opendedup.sar.raw.AbsentRawFolder;
@@ -152,7 +153,7 @@ class RawFaultsTest {
         file("sound", filled(5_000, 2));
         long inode = files.inode("damaged");
         volume.close();
-        MetadataDefects.damageRaw(metadata, inode);
+        MetadataDefects.damageRaw(KeyValueStores.sealed(metadata, config.keys()), inode);
         open();
         IOException refused = assertThrows(IOException.class, () -> files.append("damaged", filled(1, 1)));
         assertTrue(refused.getMessage().contains("inode " + inode), refused::getMessage);
@@ -175,7 +176,8 @@ class RawFaultsTest {
     }
 
     private long repaired(long inode, LastBackingFiles.Opener fastTier) throws IOException {
-        MetadataRepair repair = new MetadataRepair(metadata, data, new LastBackingFiles(fastTier), 1);
+        MetadataRepair repair = new MetadataRepair(
+                KeyValueStores.sealed(metadata, config.keys()), data, new LastBackingFiles(fastTier), 1);
         repair.rawDamaged(inode);
         return repair.finish();
     }
@@ -189,7 +191,7 @@ class RawFaultsTest {
         files.truncate("a", 200_000);
         long inode = files.inode("a");
         volume.close();
-        MetadataDefects.damageRaw(metadata, inode);
+        MetadataDefects.damageRaw(KeyValueStores.sealed(metadata, config.keys()), inode);
         assertEquals(1, repaired(inode, () -> raw));
         open();
         assertEquals(List.of(), files.problems());
@@ -221,7 +223,7 @@ class RawFaultsTest {
         file("a", filled(5_000, 1));
         long inode = files.inode("a");
         volume.close();
-        MetadataDefects.damageRaw(metadata, inode);
+        MetadataDefects.damageRaw(KeyValueStores.sealed(metadata, config.keys()), inode);
         raw.wipe();
         assertEquals(1, repaired(inode, () -> raw));
         open();
@@ -234,7 +236,7 @@ class RawFaultsTest {
         file("damaged", filled(5_000, 1));
         long inode = files.inode("damaged");
         volume.close();
-        MetadataDefects.damageRaw(metadata, inode);
+        MetadataDefects.damageRaw(KeyValueStores.sealed(metadata, config.keys()), inode);
         open();
         files.remove("damaged");
         volume.context().reaper().freed().get();

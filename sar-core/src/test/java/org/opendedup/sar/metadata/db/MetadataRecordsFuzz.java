@@ -2,8 +2,10 @@ package org.opendedup.sar.metadata.db;
 
 import static org.opendedup.sar.fuzz.ParserSet.unhex;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.metadata.FormatsTest;
 import org.opendedup.sar.metadata.RawRecords;
@@ -17,6 +19,7 @@ import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecordChecksum;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.ValueReader;
 
 /** Every record of the metadata database, and what is read of a record of RocksDB's manifest. */
 public final class MetadataRecordsFuzz {
@@ -89,6 +92,11 @@ public final class MetadataRecordsFuzz {
                     "scrub",
                     same(value -> ScrubRecord.decode(value).encode()),
                     unhex("0180a0abfef9620001038020c801808080800409020100"))
+            .add(
+                    "sealed record, its key and value of half of the bytes each",
+                    MetadataRecordsFuzz::open,
+                    unhex("0000000000000002000000000000012cde1bc2669123a508a4c6aff2351388655ee5a7e2"
+                            + "5672ea492963b8244b8b4417bd14fb4c41c31e994a780000000000000000000000000000"))
             .add("entry of a folder", value -> Entry.decode(1, value), Entry.encode(7, 0100000 >> 12))
             .add(
                     "record of a manifest",
@@ -103,6 +111,30 @@ public final class MetadataRecordsFuzz {
 
     public static void fuzzerTestOneInput(byte[] input) {
         PARSERS.parse(input);
+    }
+
+    /** Opens a record, looks it up, and reads it with a cursor, as one of each family. */
+    private static void open(byte[] bytes) throws IOException {
+        byte[] key = Arrays.copyOf(bytes, bytes.length / 2);
+        byte[] value = Arrays.copyOfRange(bytes, bytes.length / 2, bytes.length);
+        HeapKeyValueStore files = new HeapKeyValueStore();
+        KeyValueStore store = KeyValueStores.sealed(files, TestKeys.of(1));
+        for (KeyValueStore.Family family : KeyValueStore.Family.values()) {
+            try (KeyValueStore.Batch batch = files.batch()) {
+                batch.put(family, key, value);
+                batch.commit();
+            }
+            KeyValueStore.Stored opened = store.opened(family, new KeyValueStore.Stored(key, value));
+            try (KeyValueStore.Cursor cursor = store.scan(family, Keys.FIRST, new byte[] {-1, -1})) {
+                while (cursor.next()) {
+                    boolean isChanged = cursor.value() == ValueReader.CHANGED;
+                    if (isChanged != (opened == null)
+                            || opened != null && !Arrays.equals(store.get(family, cursor.key()), opened.value())) {
+                        throw new AssertionError("family " + family + ": a cursor reads something else");
+                    }
+                }
+            }
+        }
     }
 
     /** What was decoded, encoded and decoded again must be the same. Some bytes may be written in several ways. */
