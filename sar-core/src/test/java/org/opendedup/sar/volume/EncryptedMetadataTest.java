@@ -32,6 +32,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.crypt.VolumeKeys;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -174,6 +175,32 @@ class EncryptedMetadataTest {
                 assertEquals(List.of(), VolumeChecker.check(volume));
             }
             PrivateFiles.deleteFolder(config.locations().hashDb());
+        }
+    }
+
+    /**
+     * Who exchanges entries of the index can spoil what is written afterwards, and cannot make it read as other bytes.
+     */
+    @Test
+    void anIndexWhoseEntriesWereExchangedNeverGivesOtherBytes() throws IOException {
+        VolumeConfig config = make(TestKeys.of(1));
+        try (Volume volume = Volume.open(config)) {
+            TestWait.until(() -> volume.condition().index().complete());
+            ChunkIndex index = volume.context().index();
+            List<byte[]> fingerprints = new ArrayList<>();
+            List<Long> chunks = new ArrayList<>();
+            var unused = index.forEachAfter(null, 1000, (fingerprint, chunk) -> {
+                fingerprints.add(fingerprint);
+                chunks.add(chunk);
+            });
+            GarbageTrial.store(volume, "before", content);
+            assertArrayEquals(content, GarbageTrial.read(volume, "before"), "the control");
+            for (int i = 0; i < chunks.size(); i++) {
+                index.insert(fingerprints.get(i), 0, chunks.get((i + 1) % chunks.size()));
+            }
+            GarbageTrial.store(volume, "after", content);
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "after"));
+            assertArrayEquals(content, GarbageTrial.read(volume, "before"));
         }
     }
 
