@@ -133,15 +133,26 @@ public final class KeyHeaderCopies {
     }
 
     /**
-     * Writes the copies that are missing, damaged or not this header.
+     * Writes the copies that are missing, damaged or older, or another header of the same generation. Does nothing if a
+     * later header is there: then somebody has changed the header since this one was read. One caller at a time.
      *
      * @param header an opened one: what was found is not to be trusted before
      * @return where one was written; a missing folder is passed over
      */
     public List<String> repair(KeyHeader header) throws IOException {
-        List<String> written = new ArrayList<>();
+        List<Place> wrong = new ArrayList<>();
         for (Place place : places) {
-            if (place.folder != null && !isThere(place, header)) {
+            KeyHeader present = readOrNull(place);
+            if (present != null && present.generation() > header.generation()) {
+                return List.of();
+            }
+            if (present == null || !Arrays.equals(present.bytes(), header.bytes())) {
+                wrong.add(place);
+            }
+        }
+        List<String> written = new ArrayList<>();
+        for (Place place : wrong) {
+            if (place.folder != null) {
                 write(place.folder, header);
                 written.add(place.name + "/" + KeyHeader.NAME);
             }
@@ -149,12 +160,12 @@ public final class KeyHeaderCopies {
         return written;
     }
 
-    private static boolean isThere(Place place, KeyHeader header) {
+    private static @Nullable KeyHeader readOrNull(Place place) {
         try {
-            return Arrays.equals(read(place).bytes(), header.bytes());
+            return read(place);
         } catch (IOException e) {
             // Missing, damaged, or on a part of the disk that cannot be read.
-            return false;
+            return null;
         }
     }
 

@@ -134,6 +134,12 @@ class KeyHeaderCopiesTest {
         copies.write(changed);
         assertEquals(List.of(), copies.read().faults());
 
+        // Who read the old header before somebody changed it does not bring it back.
+        assertEquals(List.of(), copies.repair(old));
+        metadata.delete(KeyHeader.NAME);
+        assertEquals(List.of(), copies.repair(old));
+        assertEquals(2, copies.read().header().generation());
+
         data.put(KeyHeader.NAME, damaged);
         metadata.put(KeyHeader.NAME, damaged);
         KeyException lost = assertThrows(KeyException.class, copies::read);

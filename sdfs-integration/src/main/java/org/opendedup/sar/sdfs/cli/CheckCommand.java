@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -149,14 +150,14 @@ public final class CheckCommand implements Callable<Integer> {
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
             VolumeConfig.Locations locations = definition.engineConfig().locations();
             VolumeKeyHeader header = VolumeKeyHeader.of(definition);
-            return header == null ? run(name, locations, null, false) : run(name, locations, header);
+            return header == null ? run(name, locations, null, false) : run(name, locations, header, files.keyLock());
         }
     }
 
-    private int run(String name, VolumeConfig.Locations locations, VolumeKeyHeader header)
+    private int run(String name, VolumeConfig.Locations locations, VolumeKeyHeader header, Path lock)
             throws IOException, CommandFailedException {
-        try (VolumeKeyHeader.Unlocked unlocked = header.unlockAndRepair(
-                environment, secrets.source(), line -> environment.err().println("sdfs-check: " + line))) {
+        try (VolumeKeyHeader.Unlocked unlocked = header.unlock(environment, secrets.source())) {
+            header.repair(unlocked, lock, line -> environment.err().println("sdfs-check: " + line));
             int code = run(name, locations, unlocked.opened().keys(), false);
             // Metadata that were replaced are set aside with the copy of the header.
             header.copies().repair(unlocked.header());

@@ -327,7 +327,10 @@ final class KeyCommand extends VolumeCommand {
 
     private Unlocked unlock(String action, SecretOptions secrets) throws IOException, CommandFailedException {
         try {
-            return header().unlockAndRepair(cli().environment(), secrets.source(), this::say);
+            VolumeKeyHeader header = header();
+            Unlocked unlocked = header.unlock(cli().environment(), secrets.source());
+            header.repair(unlocked, this::say);
+            return unlocked;
         } catch (KeyException e) {
             note(action, Map.of("failed", FailureText.of(e)));
             throw e;

@@ -152,10 +152,11 @@ public final class DaemonStart {
             return;
         }
         SecretSource source = arguments.secretSource();
-        try (VolumeKeyHeader.Unlocked unlocked = isReadOnly
-                ? header.unlock(environment, source)
-                : header.unlockAndRepair(
-                        environment, source, line -> environment.err().println("mount.sdfs: " + line))) {
+        try (VolumeKeyHeader.Unlocked unlocked = header.unlock(environment, source)) {
+            if (!isReadOnly) {
+                header.repair(
+                        unlocked, files.keyLock(), line -> environment.err().println("mount.sdfs: " + line));
+            }
             master = unlocked.opened().master().clone();
         }
     }

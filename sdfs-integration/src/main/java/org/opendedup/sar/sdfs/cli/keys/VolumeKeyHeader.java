@@ -1,10 +1,14 @@
 package org.opendedup.sar.sdfs.cli.keys;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.KeyHeaderCopies;
@@ -131,21 +135,34 @@ public final class VolumeKeyHeader {
     }
 
     /**
-     * As {@link #unlock}, and then repairs copies of the header that are missing, damaged or older, and says so.
+     * Writes the copies of the header that are missing, damaged or older, and says so. A failure is only said.
      *
      * @param says gets each sentence
      */
-    public Unlocked unlockAndRepair(Environment environment, SecretSource source, Consumer<String> says)
-            throws IOException {
-        Unlocked unlocked = unlock(environment, source);
-        if (!unlocked.faults.isEmpty()) {
-            unlocked.faults.forEach(fault -> says.accept("a copy of the key header is not as it should be: " + fault));
-            try {
-                copies.repair(unlocked.header).forEach(file -> says.accept("wrote " + file + " anew"));
-            } catch (IOException e) {
-                says.accept("the copy of the key header could not be written: " + e.getMessage());
+    public void repair(Unlocked unlocked, Consumer<String> says) {
+        unlocked.faults.forEach(fault -> says.accept("a copy of the key header is not as it should be: " + fault));
+        try {
+            copies.repair(unlocked.header).forEach(file -> says.accept("wrote " + file + " anew"));
+        } catch (IOException e) {
+            says.accept("the copy of the key header could not be written: " + e.getMessage());
+        }
+    }
+
+    /**
+     * As {@link #repair(Unlocked, Consumer)}, for a command that does not hold the lock of those that change the
+     * header. While one of them works, it does nothing: that one writes both copies.
+     *
+     * @param lock the lock file
+     */
+    public void repair(Unlocked unlocked, Path lock, Consumer<String> says) throws IOException {
+        if (unlocked.faults.isEmpty()) {
+            return;
+        }
+        PrivateFiles.createFolders(Objects.requireNonNull(lock.getParent()));
+        try (LockFile held = LockFile.tryAcquire(lock).orElse(null)) {
+            if (held != null) {
+                repair(unlocked, says);
             }
         }
-        return unlocked;
     }
 }
