@@ -77,9 +77,13 @@ class MountPointsTest {
                 sdfs sdfscli "$volume" unmount && exit 9
                 echo "process $sleeper"
                 kill $sleeper; wait $sleeper || :
+                mkdir "$folder/vol/mnt/below"; mount -t tmpfs none "$folder/vol/mnt/below"
+                sdfs sdfscli "$volume" unmount && exit 10
+                umount "$folder/vol/mnt/below"
                 sdfs sdfscli "$volume" unmount
                 """);
         assertEquals(0, result.exitCode(), result::output);
+        assertEquals(1, count(result.output(), "no process is seen that uses it"), result::output);
         String pid = result.output().replaceAll("(?s).*\nprocess (\\d+)\n.*", "$1");
         assertTrue(result.output().contains("used by process " + pid + " (s"), result::output);
         assertFalse(result.output().contains("\033"), result::output);

@@ -122,10 +122,13 @@ final class ServedMount {
         return mount.isPresent() && !MountTable.read().contains(mount.get());
     }
 
-    /** Returns the processes that keep the mount busy, as the end of a message; empty if they cannot be seen. */
+    /** Returns who keeps the mount busy, as the end of a message. */
     private String usersText() throws IOException {
         List<String> users = users();
-        return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
+        return users.isEmpty()
+                ? "; no process is seen that uses it, so it may be the kernel: its NFS server (rpc.nfsd 0 stops it), a loop"
+                        + " device, or a mount below"
+                : "; used by process " + String.join(", ", users);
     }
 
     /**
