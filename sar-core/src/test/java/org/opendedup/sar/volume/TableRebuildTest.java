@@ -50,6 +50,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.Inode;
@@ -184,8 +185,12 @@ class TableRebuildTest {
         VolumeInMemory.abandon(volume);
     }
 
+    private ContainerRecords table(KeyValueStore database) throws IOException {
+        return ContainerRecords.open(KeyValueStores.sealed(database, config.keys()));
+    }
+
     private TableRebuild.Report rebuild(KeyValueStore database) throws IOException {
-        ContainerRecords records = ContainerRecords.open(database);
+        ContainerRecords records = table(database);
         return new TableRebuild(
                         new PackFolder(data, ContainerCipher.of(config.keys())),
                         records,
@@ -197,7 +202,7 @@ class TableRebuildTest {
     private List<Finding> defects() throws IOException {
         StoredVolume.Report report = StoredVolume.unmounted(
                         new PackFolder(data, ContainerCipher.of(config.keys())),
-                        metadata,
+                        KeyValueStores.sealed(metadata, config.keys()),
                         "pool0",
                         new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES, null))
                 .check((step, done, of) -> {});
@@ -320,7 +325,7 @@ class TableRebuildTest {
         }
         TableRebuild.Report report = rebuild(metadata);
         strays += report.strays();
-        ContainerRecords.open(metadata)
+        table(metadata)
                 .forEachEntry((container, entry) -> generations =
                         Math.max(generations, entry.stored().writing().generation()));
         assertEquals(0, report.missingChunks(), report::toString);
@@ -337,7 +342,7 @@ class TableRebuildTest {
     void damagedHeadersAndFootersAreNoLoss() throws IOException {
         makeHistory(Chunking.VARIABLE_SHA256);
         List<ContainerEntry> entries = new ArrayList<>();
-        ContainerRecords.open(metadata).forEachEntry((container, entry) -> entries.add(entry));
+        table(metadata).forEachEntry((container, entry) -> entries.add(entry));
         int damaged = 0;
         for (ContainerEntry entry : entries) {
             String pack = PackFormat.fileName(entry.stored().pack());
@@ -405,7 +410,7 @@ class TableRebuildTest {
     /** Each container may be of another history, and the recipes are read again for each. */
     private TableRebuild.Report rebuildInPasses(KeyValueStore database) throws IOException {
         Epoch unknown = new Epoch(new UUID(random.nextLong(), random.nextLong()), 1, random.nextLong());
-        ContainerRecords records = ContainerRecords.open(database);
+        ContainerRecords records = table(database);
         return new TableRebuild(
                         new PackFolder(data, ContainerCipher.of(config.keys())),
                         records,
@@ -502,7 +507,7 @@ class TableRebuildTest {
         }
         assertEquals(List.of(), defects());
         Map<Long, Long> live = new TreeMap<>();
-        ContainerRecords.open(metadata)
+        table(metadata)
                 .forEachEntry((container, entry) -> live.merge(entry.stored().pack(), entry.liveBytes(), Long::sum));
         for (Map.Entry<Long, Long> pack : live.entrySet()) {
             String name = PackFormat.fileName(pack.getKey());
@@ -540,7 +545,7 @@ class TableRebuildTest {
     void anUnreadableSectorBehindADamagedHeaderEndsNothing() throws IOException {
         makeHistory(Chunking.VARIABLE_SHA256);
         List<ContainerEntry> entries = new ArrayList<>();
-        ContainerRecords.open(metadata).forEachEntry((container, entry) -> {
+        table(metadata).forEachEntry((container, entry) -> {
             if (entry.stored().state() == StoredContainer.State.SEALED
                     && entry.liveBytes() > 0
                     && entry.stored().bytes() > 3 * PackFormat.ALIGNMENT) {
@@ -558,7 +563,7 @@ class TableRebuildTest {
         try (Input input = disk.open(pack)) {
             assertThrows(IOException.class, () -> input.readFully(bad - 100, ByteBuffer.allocate(512)));
         }
-        ContainerRecords records = ContainerRecords.open(metadata);
+        ContainerRecords records = table(metadata);
         TableRebuild.Report report = new TableRebuild(
                         new PackFolder(disk, ContainerCipher.of(config.keys())),
                         records,
@@ -574,7 +579,7 @@ class TableRebuildTest {
     void whatCannotBeReadIsNotMarkedAsLost() throws IOException {
         makeHistory(Chunking.VARIABLE_SHA256);
         List<ContainerEntry> entries = new ArrayList<>();
-        ContainerRecords records = ContainerRecords.open(metadata);
+        ContainerRecords records = table(metadata);
         records.forEachEntry((container, entry) -> {
             if (entry.stored().state() == StoredContainer.State.SEALED && entry.liveBytes() > 0) {
                 entries.add(entry);
@@ -615,7 +620,7 @@ class TableRebuildTest {
 
     /** Writes all entries anew, each with its own stored container changed. */
     private void change(UnaryOperator<StoredContainer> change) throws IOException {
-        ContainerRecords records = ContainerRecords.open(metadata);
+        ContainerRecords records = table(metadata);
         try (ContainerRecords.Replacement table = records.replace()) {
             records.forEachEntry(
                     (container, entry) -> table.put(container, change.apply(entry.stored()), new BitSet()));
@@ -670,7 +675,7 @@ class TableRebuildTest {
             write(volume, "lost", random(700 * KIB));
         }
         ContainerEntry[] last = new ContainerEntry[1];
-        ContainerRecords.open(metadata).forEachEntry((container, entry) -> last[0] = entry);
+        table(metadata).forEachEntry((container, entry) -> last[0] = entry);
         assertTrue(last[0].liveBytes() > 0, last[0]::toString);
         data.delete(PackFormat.fileName(last[0].stored().pack()));
         data.sync();
