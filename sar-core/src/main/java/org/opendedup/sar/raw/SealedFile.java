@@ -160,9 +160,25 @@ final class SealedFile implements RandomFile {
         for (int at = 0; at < blocks; at += SECTOR) {
             cipher.encrypt(number, (start + at) / SECTOR, bytes, at, Math.min(SECTOR, blocks - at));
         }
-        file.write(start, ByteBuffer.wrap(bytes));
+        try {
+            file.write(start, ByteBuffer.wrap(bytes));
+        } catch (IOException e) {
+            takeBackTo(length, e);
+            throw e;
+        }
         if (end > length && file.status().size() > sealed(newLength)) {
             file.truncate(sealed(newLength));
+        }
+    }
+
+    /** A write that ended in the middle left a length that says nothing. */
+    private void takeBackTo(long length, IOException failure) {
+        try {
+            if (file.status().size() != sealed(length)) {
+                file.truncate(sealed(length));
+            }
+        } catch (IOException e) {
+            failure.addSuppressed(e);
         }
     }
 
@@ -239,7 +255,7 @@ final class SealedFile implements RandomFile {
             long blocksStart = blockEnd(offset);
             long blocksEnd = end / BLOCK * BLOCK;
             if (blocksStart < blocksEnd) {
-                file.zero(blocksStart, blocksEnd - blocksStart, true);
+                file.zero(blocksStart, blocksEnd - blocksStart, keepSize);
                 zeroEdge(offset, blocksStart);
                 zeroEdge(blocksEnd, end);
             } else {

@@ -2,22 +2,32 @@ package org.opendedup.sar.raw;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.crypt.AeadCipher;
+import org.opendedup.sar.crypt.Purpose;
+import org.opendedup.sar.crypt.SectorCipher;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.RandomFile;
 
@@ -153,5 +163,68 @@ class SealedRawFolderTest extends RawFolderContract {
             }
         }
         assertTrue(mixed > 0, "no crash lost anything");
+    }
+
+    /** A file system that is full in the middle of a write leaves the end of a page. */
+    @Test
+    void aWriteThatFailsInTheMiddleLeavesTheLength() throws IOException {
+        CrashRawFolder disk = new CrashRawFolder(1);
+        try (RandomFile plain = disk.create(7)) {
+            AtomicBoolean isFull = new AtomicBoolean();
+            RandomFile fails = with(plain, (method, arguments) -> {
+                if (isFull.get() && method.equals("write")) {
+                    plain.write(0, ((ByteBuffer) arguments[1]).limit(SectorCipher.SECTOR_BYTES));
+                    throw new NoSpaceException("full");
+                }
+            });
+            SealedFile file = sealed(fails);
+            byte[] old = "short".getBytes(StandardCharsets.US_ASCII);
+            file.write(0, ByteBuffer.wrap(old));
+            isFull.set(true);
+            assertThrows(NoSpaceException.class, () -> file.write(5, ByteBuffer.wrap(new byte[4086])));
+            assertEquals(5, file.status().size());
+            ByteBuffer found = ByteBuffer.allocate(100);
+            assertEquals(5, file.read(0, found));
+            assertArrayEquals(old, Arrays.copyOf(found.array(), 5));
+        }
+    }
+
+    /** As fallocate(2) has it: with the size kept space is given back, otherwise it stays allocated. */
+    @Test
+    void rangesAreZeroedInTheWayThatWasAskedFor() throws IOException {
+        List<Boolean> keptSizes = new ArrayList<>();
+        CrashRawFolder disk = new CrashRawFolder(1);
+        try (RandomFile plain = disk.create(7)) {
+            SealedFile file = sealed(with(plain, (method, arguments) -> {
+                if (method.equals("zero")) {
+                    keptSizes.add((Boolean) arguments[2]);
+                }
+            }));
+            file.write(0, ByteBuffer.wrap(new byte[20_000]));
+            file.zero(100, 10_000, true);
+            file.zero(100, 30_000, false);
+            assertEquals(List.of(true, false), keptSizes);
+            assertEquals(30_100, file.status().size());
+        }
+    }
+
+    private static SealedFile sealed(RandomFile file) {
+        return new SealedFile(file, 7, KEYS.sectorCipher(Purpose.RAW), new ReentrantReadWriteLock());
+    }
+
+    private interface Before {
+        void call(String method, Object[] arguments) throws IOException;
+    }
+
+    private static RandomFile with(RandomFile file, Before before) {
+        return (RandomFile) Proxy.newProxyInstance(
+                RandomFile.class.getClassLoader(), new Class<?>[] {RandomFile.class}, (proxy, method, arguments) -> {
+                    before.call(method.getName(), arguments);
+                    try {
+                        return method.invoke(file, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }
