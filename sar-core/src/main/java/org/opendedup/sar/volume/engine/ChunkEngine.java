@@ -25,6 +25,7 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.promotion.HotMemory;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.ingest.ProvenHints;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -72,6 +73,8 @@ public final class ChunkEngine {
      * further readers take turns.
      */
     private static final int PREFETCHERS = 6;
+    /** Part of the memory for frame tables that an encrypted volume has for lists of containers instead. */
+    private static final int LISTS_PART = 4;
 
     private final String name;
     private final InstantSource clock;
@@ -132,6 +135,7 @@ public final class ChunkEngine {
         opened.push(() -> Threads.end(workers));
         opened.push(() -> Threads.end(storers));
         opened.push(() -> Threads.end(prefetchers));
+        long listBytes = config.keys() == null ? 0 : plan.frameTables() / LISTS_PART;
         containers = ContainerStore.open(
                 stores.containers(),
                 new ContainerOptions(
@@ -146,11 +150,16 @@ public final class ChunkEngine {
                 container -> index.frameTable(container),
                 (container, table) -> index.cover(container, table),
                 workers,
-                plan.frameTables());
+                plan.frameTables() - listBytes);
         opened.push(containers::close);
         indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
         if (!stores.areReadOnly()) {
             index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+        }
+        ChunkIndex renewable = index;
+        if (config.keys() != null) {
+            index = new ProvenHints(
+                    index, container -> containers.directory(container).fingerprints(), listBytes);
         }
         openedRestored = OtherHistory.isMarked(data);
         ownsPacks = areOfSameHistory && !openedRestored;
@@ -182,8 +191,8 @@ public final class ChunkEngine {
                 damaged);
         VolumeDevices onDevices = stores.devices();
         devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
-        rebuilder =
-                new IndexRebuilder(containers, index, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
+        rebuilder = new IndexRebuilder(
+                containers, renewable, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
     }
 
     /** Makes a volume of its opened stores. */
