@@ -31,15 +31,17 @@ def copy_rate(source, target, block, *dd_options):
     return source.stat().st_size / MB / copy_seconds(source, target, block, *dd_options)
 
 
+def read_once(file):
+    """Sequential read with the kernel's cache empty; MB/s."""
+    drop_kernel_caches()
+    begin = time.monotonic()
+    warm(file)
+    return file.stat().st_size / MB / (time.monotonic() - begin)
+
+
 def read_rate(file):
     """Sequential read with the kernel's cache empty, the best of three; MB/s."""
-    best = 0
-    for _ in range(3):
-        drop_kernel_caches()
-        begin = time.monotonic()
-        warm(file)
-        best = max(best, file.stat().st_size / MB / (time.monotonic() - begin))
-    return best
+    return max(read_once(file) for _ in range(3))
 
 
 def random_reads(file, readers=2, seconds=5):
@@ -125,6 +127,9 @@ class Bench:
         say("Series of backups:")
         series = bench_series.make(self.work / "series", self.options.seed, self.options.first_mb * MB)
         self.plain.mkdir(exist_ok=True)
+        if self.options.parts == "encrypted":
+            self.encrypted(series)
+            return
         say("Default volume:")
         volume = self.volume("default")
         volume.mount()
@@ -137,6 +142,8 @@ class Bench:
         volume.clean()
         say("Past the kernel's page cache (O_DIRECT):")
         self.direct(series)
+        say("An encrypted volume, next to one that is not:")
+        self.encrypted(series)
         say("Fixed chunks:")
         self.overwrites()
 
@@ -149,6 +156,33 @@ class Bench:
         self.report.add("first backup, MB/s", ">= 350", ours[0], plain[0])
         for number, rates in enumerate(zip(ours[1:], plain[1:]), start=2):
             self.report.add(f"later backup {number}, MB/s", ">= 600", *rates)
+
+    def encrypted(self, series):
+        """The same backups into both, in turn; then read back with all caches empty. The column "plain" is the volume that is not."""
+        volumes = [self.volume("encrypted", "--encrypt"), self.volume("unencrypted")]
+        names = [*[f"backup {number}" for number in range(1, len(series) + 1)], "all-duplicate"]
+        rates = {name: {} for name in names}
+        for volume in volumes:
+            volume.mount()
+        for number, (name, path) in enumerate(zip(names, [*series, series[-1]])):
+            # What is written second may find the machine busier, or faster.
+            for volume in volumes if number % 2 else reversed(volumes):
+                rates[name][volume.name] = copy_rate(path, volume.mount_point / f"{number}", "1M")
+        for name, rate in rates.items():
+            self.report.add(f"{name}, encrypted, MB/s", f">= {0.85 * rate['unencrypted']:.0f}", rate["encrypted"], rate["unencrypted"])
+        for volume in volumes:
+            volume.unmount()
+            volume.mount()
+        for number, name in enumerate(names[:-1]):
+            read = {volume.name: read_once(volume.mount_point / f"{number}")
+                    for volume in (volumes if number % 2 else reversed(volumes))}
+            self.report.add(f"{name} read back, encrypted, MB/s", f">= {0.9 * read['unencrypted']:.0f}", read["encrypted"],
+                            read["unencrypted"])
+        stored = [stored_bytes(volume) / MB for volume in volumes]
+        self.report.add("stored of the backups, encrypted, MB", f"<= {1.05 * stored[1]:.0f}", *stored)
+        for volume in volumes:
+            self.memory(volume)
+            volume.clean()
 
     def direct(self, series):
         """The same without the kernel's page cache, which can be most of the cost of a copy on a virtual machine."""
@@ -267,6 +301,8 @@ def parse():
                         help="work folder; keeps the series of backups between runs (default: %(default)s, about 12 GB)")
     parser.add_argument("--seed", type=int, default=1, help="of the drift between the backups (default: %(default)s)")
     parser.add_argument("--first-mb", type=int, default=700, help="size of the first backup, roughly (default: %(default)s)")
+    parser.add_argument("--parts", choices=["all", "encrypted"], default="all",
+                        help="all, or an encrypted volume next to one that is not (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
     return parser.parse_args()
