@@ -8,18 +8,22 @@ public final class KeyException extends IOException {
 
     private final Reason reason;
 
-    /** Why there is no key. */
+    /** Why there is no key. If two copies of the header have different faults, the later of these counts. */
     public enum Reason {
         /** No slot opens with this secret, or there is no secret. */
         WRONG_SECRET,
         /** There is no key header. */
         MISSING,
-        /** No copy of the header has a right checksum. */
+        /** It is no header, or its checksum is wrong. */
         DAMAGED,
+        /** Somebody without the master key changed the header: its checksum is right, its keyed hash is wrong. */
+        FORGED,
         /** The header belongs to another volume. */
         OTHER_VOLUME,
-        /** Somebody without the master key changed the header: its checksum is right, its keyed hash is wrong. */
-        FORGED
+        /** The disk gives an error: what it has may be good. */
+        UNREADABLE,
+        /** The header has a version that this program does not know, with a right checksum. */
+        LATER_VERSION
     }
 
     public KeyException(Reason reason, String message) {

@@ -91,7 +91,7 @@ public final class KeyHeader {
     }
 
     /**
-     * Makes the first header of a volume.
+     * Makes the first header of a volume, or one in place of copies that are lost.
      *
      * @param master {@value VolumeKeys#KEY_BYTES} random bytes
      * @throws IOException if the heap is too small for the cost
@@ -100,7 +100,16 @@ public final class KeyHeader {
             UUID volume, AeadCipher cipher, byte[] master, String label, Instant now, Argon2Cost cost, Secret secret)
             throws IOException {
         KeySlot slot = KeySlot.wrap(identity(volume, cipher), 0, label, now, cost, secret, master);
-        return sealed(volume, cipher, 1, List.of(slot), master);
+        return sealed(volume, cipher, generation(0, now), List.of(slot), master);
+    }
+
+    /**
+     * Returns the time in milliseconds since 1970, and at least one more than the present generation. So a copy that
+     * was lost and comes back is older than what was made meanwhile without knowing it: slots that it still has stay
+     * removed.
+     */
+    private static long generation(long present, Instant now) {
+        return Math.max(present + 1, now.toEpochMilli());
     }
 
     private static KeyHeader sealed(
@@ -158,8 +167,10 @@ public final class KeyHeader {
         int version =
                 Short.toUnsignedInt(source.limit(end).position(MAGIC.length).getShort());
         if (version != VERSION) {
-            throw damaged("it has version " + version + ", and this program reads version " + VERSION
-                    + "; use the program that wrote it");
+            throw new KeyException(
+                    KeyException.Reason.LATER_VERSION,
+                    "it has version " + version + ", and this program reads version " + VERSION
+                            + "; use the program that wrote it");
         }
         try {
             AeadCipher cipher = AeadCipher.values()[source.get()];
@@ -175,14 +186,19 @@ public final class KeyHeader {
             if (count < 1
                     || source.hasRemaining()
                     || slots.stream().map(KeySlot::number).distinct().count() < count) {
-                throw damaged("its slots are not as they should be");
+                throw malformed("its slots are not as they should be");
             }
             return new KeyHeader(volume, cipher, generation, slots, bytes);
         } catch (CharacterCodingException | RuntimeException e) {
-            KeyException damaged = damaged("its fields are not as they should be");
-            damaged.initCause(e);
-            throw damaged;
+            KeyException malformed = malformed("its fields are not as they should be");
+            malformed.initCause(e);
+            throw malformed;
         }
+    }
+
+    /** No program writes this with a right checksum. */
+    private static KeyException malformed(String what) {
+        return new KeyException(KeyException.Reason.FORGED, what + ", and its checksum is right");
     }
 
     private static KeyException damaged(String what) {
@@ -203,7 +219,7 @@ public final class KeyHeader {
         return cipher;
     }
 
-    /** Returns a number that grows by one with each change. */
+    /** Returns a number that grows with each change: about the time of it, in milliseconds since 1970. */
     public long generation() {
         return generation;
     }
@@ -241,18 +257,26 @@ public final class KeyHeader {
      * @throws KeyException if it is not the one of this header, or the header was changed without it
      */
     public VolumeKeys keys(byte[] master) throws KeyException {
-        var keys = new VolumeKeys(master, volume, cipher);
+        if (!isAuthentic(master)) {
+            throw forged();
+        }
+        return new VolumeKeys(master, volume, cipher);
+    }
+
+    static KeyException forged() {
+        return new KeyException(
+                KeyException.Reason.FORGED,
+                "the key header was changed by somebody without the master key, or the key is another volume's: its"
+                        + " checksum is right, and its keyed hash is wrong. Bring " + NAME
+                        + " back from a copy that you trust");
+    }
+
+    /** Returns whether the header is as somebody wrote it who had this master key. */
+    boolean isAuthentic(byte[] master) {
         byte[] hash = new byte[KeyedHash.BYTES];
         int length = bytes.length - KeyedHash.BYTES - Integer.BYTES;
-        hash(keys, bytes, length, hash, 0);
-        if (!MessageDigest.isEqual(hash, Arrays.copyOfRange(bytes, length, length + KeyedHash.BYTES))) {
-            throw new KeyException(
-                    KeyException.Reason.FORGED,
-                    "the key header was changed by somebody without the master key, or the key is another volume's:"
-                            + " its checksum is right, and its keyed hash is wrong. Bring " + NAME
-                            + " back from a copy that you trust");
-        }
-        return keys;
+        hash(new VolumeKeys(master, volume, cipher), bytes, length, hash, 0);
+        return MessageDigest.isEqual(hash, Arrays.copyOfRange(bytes, length, length + KeyedHash.BYTES));
     }
 
     /**
@@ -287,7 +311,7 @@ public final class KeyHeader {
     private KeyHeader with(int number, String label, Instant now, Argon2Cost cost, Secret secret, byte[] master)
             throws IOException {
         KeySlot made = KeySlot.wrap(identity(volume, cipher), number, label, now, cost, secret, master);
-        return next(master, all -> {
+        return next(master, now, all -> {
             all.removeIf(slot -> slot.number() == number);
             all.add(made);
             return all;
@@ -299,22 +323,22 @@ public final class KeyHeader {
      *
      * @throws IllegalArgumentException if there is no such slot, or it is the last one: nobody could open the volume
      */
-    public KeyHeader withoutSlot(byte[] master, int number) {
+    public KeyHeader withoutSlot(byte[] master, int number, Instant now) {
         KeySlot removed = slot(number);
         if (slots.size() == 1) {
             throw new IllegalArgumentException("slot " + number
                     + " is the only one, and without it nobody could open the volume: add another first, or change it");
         }
-        return next(master, all -> {
+        return next(master, now, all -> {
             all.remove(removed);
             return all;
         });
     }
 
-    private KeyHeader next(byte[] master, UnaryOperator<List<KeySlot>> change) {
+    private KeyHeader next(byte[] master, Instant now, UnaryOperator<List<KeySlot>> change) {
         List<KeySlot> changed = change.apply(new ArrayList<>(slots));
         changed.sort(Comparator.comparing(KeySlot::number));
-        return sealed(volume, cipher, generation + 1, changed, master);
+        return sealed(volume, cipher, generation(generation, now), changed, master);
     }
 
     private boolean hasSlot(int number) {

@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -16,7 +19,7 @@ import org.opendedup.sar.io.Output;
 /**
  * The two copies of a volume's key header: in its data location, and in its metadata location. They are written one
  * after the other, each as a whole, so that a crash leaves at least one of them whole, and in each the old header or
- * the new one. The one with the higher generation counts.
+ * the new one. Of those that the master key authenticates, the one with the highest generation counts.
  */
 public final class KeyHeaderCopies {
     private static final String NEW_NAME = KeyHeader.NAME + ".new";
@@ -24,14 +27,30 @@ public final class KeyHeaderCopies {
     private final List<Place> places;
 
     /** @param folder null: it is missing, as when its disk is not mounted */
-    private record Place(String name, @Nullable Directory folder) {}
+    private record Place(String name, @Nullable Directory folder) {
+        String file() {
+            return name + "/" + KeyHeader.NAME;
+        }
+    }
+
+    /**
+     * What is at one place.
+     *
+     * @param header null: none that can be used
+     * @param fault why not; null: there is one
+     */
+    private record Copy(
+            Place place,
+            @Nullable KeyHeader header,
+            @Nullable KeyException fault) {}
 
     private KeyHeaderCopies(List<Place> places) {
         this.places = places;
     }
 
-    KeyHeaderCopies(Directory data, Directory metadata) {
-        this(List.of(new Place(data.toString(), data), new Place(metadata.toString(), metadata)));
+    /** @param metadata null: the folder is missing */
+    KeyHeaderCopies(Directory data, @Nullable Directory metadata) {
+        this(List.of(new Place("data", data), new Place("metadata", metadata)));
     }
 
     /** Returns those in the locations of a volume; makes nothing. */
@@ -44,12 +63,114 @@ public final class KeyHeaderCopies {
     }
 
     /**
-     * What was found.
+     * A header that was opened.
      *
-     * @param header the one that counts
-     * @param faults what is wrong with the copies, in words; empty: both are the header
+     * @param faults what is wrong with its copies, in words
      */
-    public record Found(KeyHeader header, List<String> faults) {}
+    public record Unlocked(KeyHeader header, KeyHeader.Opened opened, List<String> faults) implements AutoCloseable {
+        @Override
+        public void close() {
+            opened.close();
+        }
+    }
+
+    /** What was found: at least one header. Which one counts is known only with the master key. */
+    public static final class Found {
+        private final List<Copy> copies;
+        /** Those that differ; the highest generation first. */
+        private final List<KeyHeader> headers = new ArrayList<>();
+
+        private Found(List<Copy> copies) {
+            this.copies = copies;
+            for (Copy copy : copies) {
+                KeyHeader header = copy.header;
+                if (header != null && headers.stream().noneMatch(other -> isSame(header, other))) {
+                    headers.add(header);
+                }
+            }
+            headers.sort(Comparator.comparingLong(KeyHeader::generation).reversed());
+        }
+
+        /** Returns the one with the highest generation; nothing of it is authenticated. */
+        public KeyHeader header() {
+            return headers.get(0);
+        }
+
+        /**
+         * Returns what is wrong with the copies, in words, as far as it can be told without the master key; empty: both
+         * are the header.
+         */
+        public List<String> faults() {
+            return faults(header(), null);
+        }
+
+        private List<String> faults(KeyHeader counts, byte @Nullable [] master) {
+            List<String> faults = new ArrayList<>();
+            for (Copy copy : copies) {
+                if (copy.fault != null) {
+                    faults.add(copy.place.file() + ": " + copy.fault.getMessage());
+                } else if (copy.header != null && !isSame(copy.header, counts)) {
+                    faults.add(copy.place.file() + ": " + difference(copy.header, counts, master));
+                }
+            }
+            return faults;
+        }
+
+        private static String difference(KeyHeader header, KeyHeader counts, byte @Nullable [] master) {
+            if (master != null && !header.isAuthentic(master)) {
+                return "somebody without the master key changed it: its checksum is right, and its keyed hash is wrong";
+            }
+            return "it is "
+                    + (header.generation() < counts.generation() ? "older than the other copy" : "another header");
+        }
+
+        /**
+         * Returns the header that counts.
+         *
+         * @throws KeyException if none is authenticated by this master key
+         */
+        public KeyHeader authentic(byte[] master) throws KeyException {
+            for (KeyHeader header : headers) {
+                if (header.isAuthentic(master)) {
+                    return header;
+                }
+            }
+            throw KeyHeader.forged();
+        }
+
+        /**
+         * Opens the header that counts. Somebody who has no key can write a copy with a higher generation: so the other
+         * is tried too. A secret that opens only an older copy is refused: it was changed or removed.
+         *
+         * @throws KeyException if no slot opens, or no copy is authentic
+         * @throws IOException if the heap is too small for the cost of a slot
+         */
+        public Unlocked open(Secret secret) throws IOException {
+            IOException failure = null;
+            for (KeyHeader header : headers) {
+                try {
+                    KeyHeader.Opened opened = header.open(secret);
+                    if (isSame(header, authentic(opened.master()))) {
+                        return new Unlocked(header, opened, faults(header, opened.master()));
+                    }
+                    // The newer copy is authentic, and the secret did not open it, as its failure says.
+                    opened.close();
+                } catch (IOException e) {
+                    // That a newer copy is forged matters only if the other one does not open either.
+                    failure = failure == null || isForgery(failure) ? e : failure;
+                }
+            }
+            throw failure == null ? KeyHeader.forged() : failure;
+        }
+
+        private static boolean isForgery(IOException failure) {
+            return failure instanceof KeyException e && e.reason() == KeyException.Reason.FORGED;
+        }
+    }
+
+    private static boolean isSame(KeyHeader one, KeyHeader other) {
+        return Arrays.equals(one.bytes(), other.bytes());
+    }
 
     /** Returns whether there is a file of a key header, whatever is in it. */
     public boolean exist() throws IOException {
@@ -64,40 +185,45 @@ public final class KeyHeaderCopies {
     /**
      * Reads both copies.
      *
-     * @throws KeyException if no copy can be used
+     * @param volume whose header it is to be; null: that is not known
+     * @throws KeyException if no copy can be used; its reason is the gravest of those of the copies
      */
-    public Found read() throws KeyException {
-        KeyHeader best = null;
-        List<@Nullable KeyHeader> headers = new ArrayList<>();
+    public Found read(@Nullable UUID volume) throws KeyException {
+        List<Copy> copies = places.stream().map(place -> copy(place, volume)).toList();
+        if (copies.stream().anyMatch(copy -> copy.header != null)) {
+            return new Found(copies);
+        }
         List<String> faults = new ArrayList<>();
         KeyException.Reason reason = KeyException.Reason.MISSING;
-        for (Place place : places) {
-            KeyHeader header = null;
-            try {
-                header = read(place);
-            } catch (KeyException e) {
-                faults.add(place.name + "/" + KeyHeader.NAME + ": " + e.getMessage());
-                reason = e.reason() == KeyException.Reason.MISSING ? reason : e.reason();
-            } catch (IOException e) {
-                faults.add(place.name + "/" + KeyHeader.NAME + " cannot be read: " + e.getMessage());
-                reason = KeyException.Reason.DAMAGED;
-            }
-            headers.add(header);
-            if (header != null && (best == null || header.generation() > best.generation())) {
-                best = header;
-            }
+        for (Copy copy : copies) {
+            KeyException fault = Objects.requireNonNull(copy.fault);
+            faults.add(copy.place.file() + ": " + fault.getMessage());
+            reason = fault.reason().compareTo(reason) > 0 ? fault.reason() : reason;
         }
-        if (best == null) {
-            throw new KeyException(reason, String.join("; ", faults));
-        }
-        for (int i = 0; i < headers.size(); i++) {
-            KeyHeader header = headers.get(i);
-            if (header != null && !Arrays.equals(header.bytes(), best.bytes())) {
-                faults.add(places.get(i).name + "/" + KeyHeader.NAME + ": it is "
-                        + (header.generation() < best.generation() ? "older than the other copy" : "another header"));
+        throw new KeyException(reason, String.join("; ", faults));
+    }
+
+    private static Copy copy(Place place, @Nullable UUID volume) {
+        try {
+            KeyHeader header = read(place);
+            if (volume == null || header.volume().equals(volume)) {
+                return new Copy(place, header, null);
             }
+            return new Copy(
+                    place,
+                    null,
+                    new KeyException(
+                            KeyException.Reason.OTHER_VOLUME,
+                            "it is that of volume " + header.volume() + ", and the data are those of volume "
+                                    + volume));
+        } catch (KeyException e) {
+            return new Copy(place, null, e);
+        } catch (IOException e) {
+            return new Copy(
+                    place,
+                    null,
+                    new KeyException(KeyException.Reason.UNREADABLE, "it cannot be read: " + e.getMessage()));
         }
-        return new Found(best, faults);
     }
 
     private static KeyHeader read(Place place) throws IOException {
@@ -119,57 +245,100 @@ public final class KeyHeaderCopies {
     }
 
     /**
-     * Writes both copies; durable when it returns. After a crash, and after a failure, each copy is the old header or
-     * the new one.
+     * Writes both copies; durable when it returns. After a crash, each copy is the old header or the new one. The bytes
+     * are at both places before the first of them counts: so a folder that is missing, a full disk, and most faults of
+     * a disk change nothing.
+     *
+     * @return which copy could not be written, in words; the header is in force by the other. Empty: both are written
+     * @throws IOException if nothing was changed
      */
-    public void write(KeyHeader header) throws IOException {
+    public List<String> write(KeyHeader header) throws IOException {
+        List<Directory> folders = new ArrayList<>();
         for (Place place : places) {
-            if (place.folder == null) {
-                throw new IOException(
-                        place.name + " is missing, and the key header has a copy there; is its disk" + " mounted?");
-            }
-            write(place.folder, header);
+            folders.add(replaceable(place, header.volume()));
         }
+        try {
+            for (Directory folder : folders) {
+                prepare(folder, header);
+            }
+            folders.get(0).rename(NEW_NAME, KeyHeader.NAME);
+        } catch (IOException e) {
+            folders.forEach(folder -> discard(folder, e));
+            throw e;
+        }
+        List<String> failures = new ArrayList<>();
+        for (int i = 0; i < folders.size(); i++) {
+            try {
+                if (i > 0) {
+                    folders.get(i).rename(NEW_NAME, KeyHeader.NAME);
+                }
+                folders.get(i).sync();
+            } catch (IOException e) {
+                failures.add("the copy in " + places.get(i).name + " could not be written: " + e.getMessage());
+            }
+        }
+        return failures;
     }
 
     /**
-     * Writes the copies that are missing, damaged or older, or another header of the same generation. Does nothing if a
-     * later header is there: then somebody has changed the header since this one was read. One caller at a time.
+     * Returns the folder of a place.
+     *
+     * @throws IOException if it is missing, or has a header that is not to be replaced
+     */
+    private static Directory replaceable(Place place, UUID volume) throws IOException {
+        KeyException fault = copy(place, volume).fault;
+        if (place.folder == null) {
+            throw new IOException(
+                    place.name + " is missing, and the key header has a copy there; is its disk mounted?");
+        } else if (fault != null && stays(fault)) {
+            throw new KeyException(
+                    fault.reason(),
+                    place.file() + ": " + fault.getMessage() + ". It is not replaced: move it away first");
+        }
+        return place.folder;
+    }
+
+    /** Returns whether somebody may need what is there: the header of another volume, or of a later program. */
+    private static boolean stays(KeyException fault) {
+        return fault.reason() == KeyException.Reason.OTHER_VOLUME
+                || fault.reason() == KeyException.Reason.LATER_VERSION;
+    }
+
+    /**
+     * Writes the copies that are missing, damaged, older or forged, or another header of the same generation. Does
+     * nothing if a later header is there that the master key authenticates: then somebody has changed the header since
+     * this one was read. One caller at a time.
      *
      * @param header an opened one: what was found is not to be trusted before
-     * @return where one was written; a missing folder is passed over
+     * @return where one was written; passed over are a missing folder, and the header of another volume or a later
+     *     program
      */
-    public List<String> repair(KeyHeader header) throws IOException {
+    public List<String> repair(KeyHeader header, byte[] master) throws IOException {
         List<Place> wrong = new ArrayList<>();
         for (Place place : places) {
-            KeyHeader present = readOrNull(place);
-            if (present != null && present.generation() > header.generation()) {
+            Copy present = copy(place, header.volume());
+            if (present.header == null) {
+                if (place.folder != null && !stays(Objects.requireNonNull(present.fault))) {
+                    wrong.add(place);
+                }
+            } else if (present.header.generation() > header.generation() && present.header.isAuthentic(master)) {
                 return List.of();
-            }
-            if (present == null || !Arrays.equals(present.bytes(), header.bytes())) {
+            } else if (!isSame(present.header, header)) {
                 wrong.add(place);
             }
         }
         List<String> written = new ArrayList<>();
         for (Place place : wrong) {
-            if (place.folder != null) {
-                write(place.folder, header);
-                written.add(place.name + "/" + KeyHeader.NAME);
-            }
+            Directory folder = Objects.requireNonNull(place.folder);
+            prepare(folder, header);
+            folder.rename(NEW_NAME, KeyHeader.NAME);
+            folder.sync();
+            written.add(place.file());
         }
         return written;
     }
 
-    private static @Nullable KeyHeader readOrNull(Place place) {
-        try {
-            return read(place);
-        } catch (IOException e) {
-            // Missing, damaged, or on a part of the disk that cannot be read.
-            return null;
-        }
-    }
-
-    private static void write(Directory folder, KeyHeader header) throws IOException {
+    private static void prepare(Directory folder, KeyHeader header) throws IOException {
         if (folder.exists(NEW_NAME)) {
             folder.delete(NEW_NAME);
         }
@@ -177,7 +346,15 @@ public final class KeyHeaderCopies {
             file.append(ByteBuffer.wrap(header.bytes()));
             file.force();
         }
-        folder.rename(NEW_NAME, KeyHeader.NAME);
-        folder.sync();
+    }
+
+    private static void discard(Directory folder, IOException because) {
+        try {
+            if (folder.exists(NEW_NAME)) {
+                folder.delete(NEW_NAME);
+            }
+        } catch (IOException e) {
+            because.addSuppressed(e);
+        }
     }
 }

@@ -21,6 +21,9 @@ import org.opendedup.sar.fuzz.ParserSet;
 
 class KeyHeaderTest {
     static final Argon2Cost CHEAP = new Argon2Cost(64, 1, 1);
+    /** Where the generation is in the bytes, u64. */
+    static final int GENERATION = 24;
+
     static final UUID VOLUME = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
     static final Instant NOW = Instant.parse("2026-11-29T18:00:00Z");
     static final byte[] MASTER = HexFormat.of().parseHex("00112233445566778899aabbccddeeff".repeat(2));
@@ -84,7 +87,13 @@ class KeyHeaderTest {
         KeyHeader two = first.withSlot(MASTER, "second", NOW, CHEAP, new Secret(Secret.Kind.KEY_FILE, MASTER.clone()));
         KeyHeader three = KeyHeader.read(
                 two.withSlot(MASTER, "", NOW, CHEAP, passphrase("three")).bytes());
-        assertEquals(3, three.generation());
+        assertEquals(NOW.toEpochMilli() + 2, three.generation(), "one more with each change");
+        // What is made later is newer, also if it was made from an older copy, or from none.
+        Instant later = NOW.plusSeconds(5);
+        assertEquals(
+                later.toEpochMilli(),
+                first.withSecret(MASTER, 0, later, CHEAP, passphrase("one")).generation());
+        assertTrue(later.toEpochMilli() > three.generation());
         assertEquals(
                 List.of(0, 1, 2), three.slots().stream().map(KeySlot::number).toList());
         assertEquals(
@@ -94,7 +103,7 @@ class KeyHeaderTest {
                         .number());
         assertEquals(2, three.open(passphrase("three")).slot().number());
 
-        KeyHeader without = three.withoutSlot(MASTER, 1);
+        KeyHeader without = three.withoutSlot(MASTER, 1, NOW);
         KeyHeader again = without.withSlot(MASTER, "again", NOW, CHEAP, passphrase("two"));
         assertEquals("again", again.slot(1).label());
         KeyHeader changed = again.withSecret(MASTER, 0, NOW, CHEAP, passphrase("other"));
@@ -114,8 +123,8 @@ class KeyHeaderTest {
     @Test
     void theLastSlotStaysAndANinthIsRefused() throws IOException {
         KeyHeader header = header("one");
-        assertThrows(IllegalArgumentException.class, () -> header("one").withoutSlot(MASTER, 0));
-        assertThrows(IllegalArgumentException.class, () -> header("one").withoutSlot(MASTER, 1));
+        assertThrows(IllegalArgumentException.class, () -> header("one").withoutSlot(MASTER, 0, NOW));
+        assertThrows(IllegalArgumentException.class, () -> header("one").withoutSlot(MASTER, 1, NOW));
         for (int i = 1; i < KeySlot.MOST; i++) {
             header = header.withSlot(MASTER, "x".repeat(64), NOW, CHEAP, passphrase("more"));
         }
@@ -124,7 +133,8 @@ class KeyHeaderTest {
         assertThrows(IllegalArgumentException.class, () -> full.withSlot(MASTER, "", NOW, CHEAP, passphrase("ninth")));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> full.withoutSlot(MASTER, 3).withSlot(MASTER, "x".repeat(65), NOW, CHEAP, passphrase("long")));
+                () -> full.withoutSlot(MASTER, 3, NOW)
+                        .withSlot(MASTER, "x".repeat(65), NOW, CHEAP, passphrase("long")));
     }
 
     @Test

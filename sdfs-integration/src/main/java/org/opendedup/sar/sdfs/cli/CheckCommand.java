@@ -16,6 +16,7 @@ import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -141,6 +142,7 @@ public final class CheckCommand implements Callable<Integer> {
         Optional<VolumeConfig.Locations> ofPlugin =
                 environment.configDirectory().locationsOfPlugin(name);
         if (ofPlugin.isPresent()) {
+            VolumeKeyHeader.refuse(secrets.source(), name);
             // SDFS has no lock that we know: the metadata database is locked by who uses it.
             return run(name, ofPlugin.get(), null, true);
         }
@@ -149,19 +151,16 @@ public final class CheckCommand implements Callable<Integer> {
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
             VolumeConfig.Locations locations = definition.engineConfig().locations();
-            VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+            VolumeKeyHeader header = VolumeKeyHeader.of(definition, secrets.source());
             return header == null ? run(name, locations, null, false) : run(name, locations, header, files.keyLock());
         }
     }
 
     private int run(String name, VolumeConfig.Locations locations, VolumeKeyHeader header, Path lock)
             throws IOException, CommandFailedException {
-        try (VolumeKeyHeader.Unlocked unlocked = header.unlock(environment, secrets.source())) {
+        try (KeyHeaderCopies.Unlocked unlocked = header.unlock(environment, secrets.source())) {
             header.repair(unlocked, lock, line -> environment.err().println("sdfs-check: " + line));
-            int code = run(name, locations, unlocked.opened().keys(), false);
-            // Metadata that were replaced are set aside with the copy of the header.
-            header.copies().repair(unlocked.header());
-            return code;
+            return run(name, locations, unlocked.opened().keys(), false);
         }
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,17 +23,18 @@ import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.KeyExport;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.keys.KeyHeaderCopies.Unlocked;
 import org.opendedup.sar.keys.KeySlot;
 import org.opendedup.sar.keys.Secret;
 import org.opendedup.sar.sdfs.audit.Actor;
 import org.opendedup.sar.sdfs.audit.AuditLog;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.keys.NewSecretOptions;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
 import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
-import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader.Unlocked;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
@@ -130,7 +132,7 @@ final class KeyCommand extends VolumeCommand {
             description = {
                 "Says which slot a passphrase or key opens, and checks that nobody changed the header.",
                 "",
-                "Writes a copy of the header anew that is missing, damaged or older than the other."
+                "Writes a copy of the header anew that is missing, damaged, forged or older than the other."
             })
     void test(@Mixin SecretOptions secrets) throws IOException, CommandFailedException {
         try (LockFile lock = lock();
@@ -159,7 +161,7 @@ final class KeyCommand extends VolumeCommand {
                 "  sdfscli pool0 key add --new-key-file=/root/pool0.key --label=boot",
                 "  sdfscli pool0 key add --from-export=/media/safe/pool0.txt"
             })
-    void add(
+    int add(
             @Mixin SecretOptions secrets,
             @Mixin NewSecretOptions newSecrets,
             @Option(
@@ -179,17 +181,16 @@ final class KeyCommand extends VolumeCommand {
             if (secrets.areGiven()) {
                 throw usage("add", "--from-export takes the place of a passphrase of the volume: give one of them");
             }
-            addFromExport(export, newSecrets, label);
-            return;
+            return addFromExport(export, newSecrets, label);
         }
-        change("add", secrets, (header, opened) -> {
+        return change("add", secrets, (header, opened) -> {
             try (Secret secret = newSecret("add", newSecrets)) {
                 return header.withSlot(opened.master(), label, Instant.now(), cost(), secret);
             }
         });
     }
 
-    private void addFromExport(Path file, NewSecretOptions newSecrets, String label)
+    private int addFromExport(Path file, NewSecretOptions newSecrets, String label)
             throws IOException, CommandFailedException {
         VolumeKeyHeader place = header();
         try (LockFile lock = lock();
@@ -209,25 +210,29 @@ final class KeyCommand extends VolumeCommand {
             } catch (IllegalArgumentException e) {
                 throw refused(e);
             }
-            finish("add", place, old, changed);
+            return finish("add", place, changed);
         }
     }
 
     /**
      * Returns the present header; null if both copies are lost, so that it is to be made anew.
      *
-     * @throws KeyException if there is a header that is not of this master key: the export may be the wrong one
+     * @throws KeyException if there is a header that this program cannot read, which may be good, or one that is not of
+     *     this master key: the export may be the wrong one
      */
     private @Nullable KeyHeader readOrNull(VolumeKeyHeader place, KeyExport export) throws IOException {
-        KeyHeader header;
         try {
-            header = place.copies().read().header();
+            return place.found().authentic(export.master());
         } catch (KeyException e) {
-            say("the key header is made anew, without its other slots: " + e.getMessage());
-            return null;
+            if (e.reason() == KeyException.Reason.MISSING || e.reason() == KeyException.Reason.DAMAGED) {
+                say("the key header is made anew, without its other slots: " + e.getMessage());
+                return null;
+            }
+            throw new KeyException(
+                    e.reason(),
+                    "the key header may be good, and is not replaced: " + e.getMessage()
+                            + ". To give up its slots, move " + KeyHeader.NAME + " away at both places");
         }
-        var unused = header.keys(export.master());
-        return header;
     }
 
     @Command(
@@ -236,14 +241,14 @@ final class KeyCommand extends VolumeCommand {
                 "",
                 "The master key stays the same: who has a copy of the disks and the old passphrase can still read them."
             })
-    void change(
+    int change(
             @Parameters(arity = "0..1", paramLabel = "SLOT", description = SLOT + " Default: the one that opens.")
                     @Nullable
                     Integer slot,
             @Mixin SecretOptions secrets,
             @Mixin NewSecretOptions newSecrets)
             throws IOException, CommandFailedException {
-        change("change", secrets, (header, opened) -> {
+        return change("change", secrets, (header, opened) -> {
             int number =
                     header.slot(slot == null ? opened.slot().number() : slot).number();
             try (Secret secret = newSecret("change", newSecrets)) {
@@ -264,10 +269,10 @@ final class KeyCommand extends VolumeCommand {
                         + " of the",
                 "disks."
             })
-    void remove(@Parameters(paramLabel = "SLOT", description = SLOT) int slot, @Mixin SecretOptions secrets)
+    int remove(@Parameters(paramLabel = "SLOT", description = SLOT) int slot, @Mixin SecretOptions secrets)
             throws IOException, CommandFailedException {
-        change("remove", secrets, (header, opened) -> {
-            KeyHeader changed = header.withoutSlot(opened.master(), slot);
+        return change("remove", secrets, (header, opened) -> {
+            KeyHeader changed = header.withoutSlot(opened.master(), slot, Instant.now());
             if (opened.slot().number() == slot) {
                 throw new CommandFailedException(
                         "this opens slot " + slot + " itself: give a passphrase or key of a slot that stays");
@@ -311,8 +316,7 @@ final class KeyCommand extends VolumeCommand {
     }
 
     /** Asks for a secret of the volume, and writes the header as it is changed. */
-    private void change(String action, SecretOptions secrets, Change change)
-            throws IOException, CommandFailedException {
+    private int change(String action, SecretOptions secrets, Change change) throws IOException, CommandFailedException {
         try (LockFile lock = lock();
                 Unlocked unlocked = unlock(action, secrets)) {
             KeyHeader changed;
@@ -321,7 +325,7 @@ final class KeyCommand extends VolumeCommand {
             } catch (IllegalArgumentException e) {
                 throw refused(e);
             }
-            finish(action, header(), unlocked.header(), changed);
+            return finish(action, header(), changed);
         }
     }
 
@@ -332,21 +336,49 @@ final class KeyCommand extends VolumeCommand {
             header.repair(unlocked, this::say);
             return unlocked;
         } catch (KeyException e) {
-            note(action, Map.of("failed", FailureText.of(e)));
+            failed(action, e);
             throw e;
         }
     }
 
-    private void finish(String action, VolumeKeyHeader place, @Nullable KeyHeader old, KeyHeader changed)
-            throws IOException, CommandFailedException {
-        place.copies().write(changed);
+    /**
+     * Writes the changed header, and says what became of it.
+     *
+     * @return the exit code
+     * @throws IOException if nothing was changed
+     */
+    private int finish(String action, VolumeKeyHeader place, KeyHeader changed) throws IOException {
+        List<String> failures;
+        try {
+            failures = new ArrayList<>(place.copies().write(changed));
+        } catch (IOException e) {
+            failed(action, e);
+            throw e;
+        }
+        failures.replaceAll(failure -> failure + "; key test and the next mount write it");
         List<Integer> slots = changed.slots().stream().map(KeySlot::number).toList();
-        note(action, Map.of("generation", changed.generation(), "slots", slots));
+        try {
+            note(action, Map.of("generation", changed.generation(), "slots", slots, "failures", failures));
+        } catch (IOException e) {
+            failures.add("the audit log has no line of it: " + FailureText.of(e));
+        }
+        failures.forEach(failure -> say("the change is in force, but " + failure));
         Map<String, Object> report = report(changed);
+        report.put("failures", failures);
         print(
                 report,
                 "Done. " + cli().name() + " has the slots " + slots + "; sdfscli " + cli().name() + " key list"
                         + " shows them.");
+        return failures.isEmpty() ? ExitCode.OK : ExitCode.INCOMPLETE;
+    }
+
+    /** Records that nothing was changed. */
+    private void failed(String action, IOException because) {
+        try {
+            note(action, Map.of("failed", FailureText.of(because)));
+        } catch (IOException e) {
+            because.addSuppressed(e);
+        }
     }
 
     private Secret newSecret(String action, NewSecretOptions options) throws IOException {

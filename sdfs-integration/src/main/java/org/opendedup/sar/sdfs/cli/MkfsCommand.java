@@ -178,7 +178,11 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         maker.make(definition.engineConfig().withKeys(keys));
         if (header != null) {
             VolumeConfig.Locations locations = definition.config().locations();
-            KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
+            List<String> failures =
+                    KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
+            if (!failures.isEmpty()) {
+                throw new IOException("the key header was not written: " + String.join("; ", failures));
+            }
         }
         VolumeFileCopy.write(definition);
         // Last: a volume that has a file is complete.

@@ -72,6 +72,11 @@ class KeyCommandTest {
         return run(environment -> CommandRunner.run(new SdfsCli(environment), environment, all));
     }
 
+    private int check(String... options) {
+        String[] all = Stream.concat(Stream.of("pool0"), Arrays.stream(options)).toArray(String[]::new);
+        return run(environment -> CommandRunner.run(new CheckCommand(environment), environment, all));
+    }
+
     private interface Command {
         int run(Environment environment);
     }
@@ -267,9 +272,14 @@ class KeyCommandTest {
     void aVolumeThatIsNotEncryptedHasNoKeysAndNoneAreAskedFor() throws IOException {
         variables.put("SDFS_CONFIG_DIR", folder.resolve("etc2").toString());
         Path base = folder.resolve("plain");
+        variables.put("SDFS_PASSPHRASE", "of another volume");
         int made = run(environment -> MkfsProgram.run(environment, "pool0", base.toString(), "--volume-capacity=1GB"));
         assertEquals(ExitCode.OK, made, err);
         assertFalse(Files.exists(base.resolve("ddb/volume.keys")));
+        assertEquals(ExitCode.OK, check(), err);
+        assertEquals(ExitCode.FAILED, check("--key-file=" + folder.resolve("key")));
+        assertTrue(err.contains("is not encrypted, and a passphrase or key is given"), err);
+        variables.remove("SDFS_PASSPHRASE");
         assertFalse(
                 Files.readString(folder.resolve("etc2/pool0-volume-cfg.xml")).contains("encrypted"));
         assertEquals(ExitCode.FAILED, key("list"));
@@ -305,10 +315,131 @@ class KeyCommandTest {
 
     @Test
     void theCheckOpensTheHeaderAndRefusesWithoutIt() {
-        int refused = run(environment -> CommandRunner.run(new CheckCommand(environment), environment, "pool0"));
-        assertEquals(ExitCode.NO_KEY, refused);
+        assertEquals(ExitCode.NO_KEY, check());
         type("first passphrase");
-        int checked = run(environment -> CommandRunner.run(new CheckCommand(environment), environment, "pool0"));
-        assertEquals(ExitCode.OK, checked, out + err);
+        assertEquals(ExitCode.OK, check(), out + err);
+    }
+
+    @Test
+    void aChangeThatFailsChangesNothingAndOneInForceSaysSo() throws IOException {
+        variables.put("SDFS_PASSPHRASE", "first passphrase");
+        variables.put("SDFS_NEW_PASSPHRASE", "second");
+        byte[] before = Files.readAllBytes(data);
+        Path away = Files.move(metadata.getParent(), folder.resolve("away"));
+        assertEquals(ExitCode.FAILED, key("change"));
+        assertTrue(err.contains("ddb is missing"), err);
+        assertArrayEquals(before, Files.readAllBytes(data));
+        Files.move(away, metadata.getParent());
+        assertEquals(ExitCode.OK, key("test"), err);
+
+        // It cannot be replaced by a file.
+        Files.delete(metadata);
+        Files.createDirectories(metadata.resolve("folder"));
+        assertEquals(ExitCode.INCOMPLETE, key("change"));
+        assertTrue(
+                err.contains("the change is in force, but the copy in " + metadata.getParent() + " could not be"), err);
+        String audit = Files.readString(folder.resolve("base/log/pool0.audit"));
+        assertTrue(audit.contains("ddb is missing") && audit.contains("\"failures\":[\"the copy in"), audit);
+        assertEquals(ExitCode.NO_KEY, key("test"));
+        variables.put("SDFS_PASSPHRASE", "second");
+        Files.delete(metadata.resolve("folder"));
+        Files.delete(metadata);
+        assertEquals(ExitCode.OK, key("test"), err);
+        assertArrayEquals(Files.readAllBytes(data), Files.readAllBytes(metadata));
+
+        // What cannot be recorded is done all the same.
+        Files.move(folder.resolve("base/log"), folder.resolve("log"));
+        Files.createFile(folder.resolve("base/log"));
+        assertEquals(ExitCode.INCOMPLETE, key("add"));
+        assertTrue(err.contains("the audit log has no line of it"), err);
+        assertEquals(2, slots().size());
+    }
+
+    @Test
+    void anExportReplacesNoHeaderThatMayBeGood() throws IOException {
+        variables.put("SDFS_PASSPHRASE", "first passphrase");
+        Path safe = folder.resolve("safe.txt");
+        assertEquals(ExitCode.OK, key("export", safe.toString()), err);
+        byte[] good = Files.readAllBytes(data);
+        variables.put("SDFS_NEW_PASSPHRASE", "second");
+
+        byte[] later = good.clone();
+        later[4] = 2;
+        byte[] forged = good.clone();
+        forged[60] ^= 1;
+        for (byte[] header : List.of(ParserSet.withCrc(later, -4), ParserSet.withCrc(forged, -4))) {
+            writeBoth(header);
+            assertEquals(ExitCode.DAMAGED, key("add", "--from-export=" + safe));
+            assertTrue(err.contains("may be good, and is not replaced"), err);
+            assertArrayEquals(header, Files.readAllBytes(data));
+        }
+        // A read error, and a damaged copy.
+        Files.write(data, new byte[100]);
+        Files.delete(metadata);
+        Files.createDirectory(metadata);
+        assertEquals(ExitCode.DAMAGED, key("add", "--from-export=" + safe));
+        assertTrue(err.contains("may be good, and is not replaced"), err);
+        Files.delete(metadata);
+        assertEquals(ExitCode.OK, key("add", "--from-export=" + safe), err);
+
+        // The copy that was lost comes back.
+        Files.write(metadata, good);
+        assertEquals(ExitCode.NO_KEY, key("test"));
+        variables.put("SDFS_PASSPHRASE", "second");
+        assertEquals(ExitCode.OK, key("test"), err);
+        assertTrue(err.contains("older") && err.contains("wrote " + metadata), err);
+    }
+
+    @Test
+    void aForgedCopyIsToldAndReplaced() throws IOException {
+        byte[] good = Files.readAllBytes(data);
+        byte[] forged = good.clone();
+        // The generation.
+        forged[30] ^= 2;
+        Files.write(data, ParserSet.withCrc(forged, -4));
+        variables.put("SDFS_PASSPHRASE", "first passphrase");
+        assertEquals(ExitCode.OK, key("test"), err);
+        assertTrue(err.contains(data + ": somebody without the master key changed it"), err);
+        assertArrayEquals(good, Files.readAllBytes(data));
+    }
+
+    @Test
+    void metadataThatAreReplacedLeaveTheHeaderInItsPlace() throws IOException {
+        type("first passphrase");
+        assertEquals(ExitCode.OK, check("--salvage-metadata=records"), out + err);
+        Path aside = metadata.resolveSibling("damaged-1");
+        assertTrue(Files.exists(aside.resolve("CURRENT")));
+        assertFalse(Files.exists(aside.resolve("volume.keys")));
+        assertArrayEquals(Files.readAllBytes(data), Files.readAllBytes(metadata));
+    }
+
+    /** The JVM reads U+FFFD in the place of bytes that are no characters: two such passphrases would be equal. */
+    @Test
+    void aPassphraseThatIsNoTextIsRefusedAndAKeyFileMayHaveAnyBytes() throws IOException {
+        byte[] latin = {'s', 'm', (byte) 0xf6, 'r'};
+        Path file = Files.write(file("latin", ""), latin);
+        byte[] before = Files.readAllBytes(data);
+        type("first passphrase", "sm\uFFFDr");
+        assertEquals(ExitCode.NO_KEY, key("change"));
+        assertTrue(err.contains("no characters in UTF-8"), err);
+        type("first passphrase", "sm\uD800r");
+        assertEquals(ExitCode.NO_KEY, key("change"));
+        type("first passphrase");
+        assertEquals(ExitCode.NO_KEY, key("change", "--new-passphrase-file=" + file));
+        assertTrue(err.contains("no characters in UTF-8"), err);
+        variables.put("SDFS_NEW_PASSPHRASE", "sm\uFFFDr");
+        type("first passphrase");
+        assertEquals(ExitCode.NO_KEY, key("change"));
+        assertTrue(err.contains("the passphrase in SDFS_NEW_PASSPHRASE has bytes"), err);
+        variables.remove("SDFS_NEW_PASSPHRASE");
+        assertArrayEquals(before, Files.readAllBytes(data));
+
+        type("first passphrase");
+        assertEquals(ExitCode.OK, key("add", "--new-key-file=" + file), err);
+        assertEquals(ExitCode.OK, key("test", "--key-file=" + file), err);
+        type("first passphrase", "sm\u00f6r\ud83d\ude00", "sm\u00f6r\ud83d\ude00");
+        assertEquals(ExitCode.OK, key("change"), err);
+        Path text = file("text", "sm\u00f6r\ud83d\ude00\n");
+        assertEquals(ExitCode.OK, key("test", "--passphrase-file=" + text), err);
     }
 }

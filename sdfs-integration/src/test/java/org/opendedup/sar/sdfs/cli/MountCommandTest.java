@@ -61,6 +61,15 @@ class MountCommandTest {
         pid().ifPresent(pid -> pid.destroyForcibly());
     }
 
+    /** Somebody may have put it in the place of an encrypted one. */
+    @Test
+    void aVolumeThatIsNotEncryptedIsNotMountedWithAPassphrase() throws IOException {
+        assertEquals(
+                ExitCode.FAILED, mount("pool0", mountPoint.toString(), "-o", "passphrase_file=" + folder.resolve("p")));
+        assertTrue(output.err().contains("is not encrypted, and a passphrase or key is given"), output.err());
+        assertTrue(pid().isEmpty());
+    }
+
     @Test
     void returnsWhenTheDaemonHasMountedTheVolume() throws Exception {
         assertEquals(0, mount("pool0", mountPoint.toString(), "-o", "rw,nofail,x-systemd.automount"), output.err());

@@ -12,7 +12,7 @@ public final class ExitCode {
 
     public static final int NOT_MOUNTED = 4;
     public static final int NO_SUCH_VOLUME = 5;
-    /** Done, except for something that the destination or the user's rights do not allow. */
+    /** Done, except for something that the destination, the user's rights or a disk did not allow. */
     public static final int INCOMPLETE = 6;
     /** The passphrase or key is wrong, or there is none. */
     public static final int NO_KEY = 7;

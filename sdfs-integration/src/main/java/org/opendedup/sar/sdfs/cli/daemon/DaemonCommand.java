@@ -133,7 +133,7 @@ public final class DaemonCommand implements Callable<Integer> {
         byte[] master = HexFormat.of().parseHex(CharBuffer.wrap(digits));
         Arrays.fill(digits, ' ');
         try {
-            return header.read().header().keys(master);
+            return header.read().authentic(master).keys(master);
         } finally {
             Arrays.fill(master, (byte) 0);
         }

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.PrivateFolder;
+import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -146,13 +147,13 @@ public final class DaemonStart {
      * Opens the key header of an encrypted volume here, not in the daemon: this process can ask on the terminal, its
      * memory is free for Argon2id, and it ends.
      */
-    private void unlock() throws IOException {
-        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+    private void unlock() throws IOException, CommandFailedException {
+        SecretSource source = arguments.secretSource();
+        VolumeKeyHeader header = VolumeKeyHeader.of(definition, source);
         if (header == null) {
             return;
         }
-        SecretSource source = arguments.secretSource();
-        try (VolumeKeyHeader.Unlocked unlocked = header.unlock(environment, source)) {
+        try (KeyHeaderCopies.Unlocked unlocked = header.unlock(environment, source)) {
             if (!isReadOnly) {
                 header.repair(
                         unlocked, files.keyLock(), line -> environment.err().println("mount.sdfs: " + line));

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -36,6 +37,9 @@ public record SecretSource(
 
     private static final int OTHERS_MAY_READ = 04;
 
+    /** What the JVM reads in the place of bytes that are no character. */
+    private static final char REPLACEMENT = '\uFFFD';
+
     /** @throws IllegalArgumentException if more than one is given */
     public SecretSource {
         if (Stream.of(passphraseFile == null, keyFile == null, command == null)
@@ -46,12 +50,14 @@ public record SecretSource(
         }
     }
 
+    /** Returns whether an option says where it is; a variable may be there for another volume. */
+    boolean isGiven() {
+        return passphraseFile != null || keyFile != null || command != null;
+    }
+
     /** Returns whether somebody types it, and so may mistype it. */
     boolean isTyped(Environment environment) {
-        return passphraseFile == null
-                && keyFile == null
-                && command == null
-                && variable(environment).isEmpty();
+        return !isGiven() && variable(environment).isEmpty();
     }
 
     private String variable(Environment environment) {
@@ -66,7 +72,7 @@ public record SecretSource(
      */
     public Secret get(Environment environment, String question) throws IOException {
         if (passphraseFile != null) {
-            return secret(Secret.Kind.PASSPHRASE, withoutLineEnd(file(passphraseFile, environment)));
+            return secret(Secret.Kind.PASSPHRASE, text(withoutLineEnd(file(passphraseFile, environment))));
         } else if (keyFile != null) {
             return secret(Secret.Kind.KEY_FILE, file(keyFile, environment));
         } else if (command != null) {
@@ -74,7 +80,7 @@ public record SecretSource(
         }
         String value = variable(environment);
         if (!value.isEmpty()) {
-            return secret(Secret.Kind.PASSPHRASE, value.getBytes(UTF_8));
+            return secret(Secret.Kind.PASSPHRASE, bytes(value.toCharArray(), "the passphrase in " + variable));
         }
         return typed(environment, question);
     }
@@ -103,12 +109,51 @@ public record SecretSource(
             throw noKey("there is no passphrase, and no terminal to ask for it: give a passphrase file, a key file or a"
                     + " passphrase command, or set " + variable);
         }
-        ByteBuffer bytes = UTF_8.encode(CharBuffer.wrap(typed));
-        byte[] secret = new byte[bytes.remaining()];
-        bytes.get(secret);
-        Arrays.fill(typed, ' ');
-        Arrays.fill(bytes.array(), (byte) 0);
-        return secret(Secret.Kind.PASSPHRASE, secret);
+        return secret(Secret.Kind.PASSPHRASE, bytes(typed, "the passphrase"));
+    }
+
+    /**
+     * Returns a passphrase in UTF-8, and overwrites it. The JVM puts U+FFFD in the place of bytes that are no
+     * characters in the locale's encoding: passphrases that differ there would be equal.
+     *
+     * @throws KeyException if there is such a character
+     */
+    private static byte[] bytes(char[] characters, String what) throws KeyException {
+        try {
+            if (CharBuffer.wrap(characters).chars().anyMatch(c -> c == REPLACEMENT)) {
+                throw notText(what);
+            }
+            ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(characters));
+            byte[] bytes = new byte[encoded.remaining()];
+            encoded.get(bytes);
+            Arrays.fill(encoded.array(), (byte) 0);
+            return bytes;
+        } catch (CharacterCodingException e) {
+            throw notText(what);
+        } finally {
+            Arrays.fill(characters, ' ');
+        }
+    }
+
+    /**
+     * Returns the bytes of a passphrase.
+     *
+     * @throws KeyException if they are not UTF-8, so that nobody could type them
+     */
+    private static byte[] text(byte[] bytes) throws KeyException {
+        try {
+            CharBuffer characters = UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+            Arrays.fill(characters.array(), ' ');
+            return bytes;
+        } catch (CharacterCodingException e) {
+            throw notText("the passphrase in the file");
+        }
+    }
+
+    private static KeyException notText(String what) {
+        return noKey(
+                what + " has bytes that are no characters in UTF-8, or in the encoding of the locale (LANG; C.UTF-8"
+                        + " has all): correct it, or give a key file, which may have any bytes");
     }
 
     private static Secret secret(Secret.Kind kind, byte[] bytes) throws KeyException {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
@@ -12,7 +11,9 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.keys.KeyHeaderCopies.Unlocked;
 import org.opendedup.sar.keys.Secret;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
@@ -28,12 +29,8 @@ public final class VolumeKeyHeader {
 
     private VolumeKeyHeader(VolumeDefinition definition) throws IOException {
         this.definition = definition;
-        copies = copiesOf(definition);
-    }
-
-    private static KeyHeaderCopies copiesOf(VolumeDefinition definition) throws IOException {
         VolumeConfig.Locations locations = definition.config().locations();
-        return KeyHeaderCopies.in(locations.data(), locations.metadata());
+        copies = KeyHeaderCopies.in(locations.data(), locations.metadata());
     }
 
     /**
@@ -58,10 +55,36 @@ public final class VolumeKeyHeader {
         return null;
     }
 
+    /**
+     * As the other one, for a command with options for a secret. Who gives one means an encrypted volume: another one
+     * in its place, to which he would write in clear, is refused.
+     *
+     * @throws CommandFailedException if a secret is given, and the volume is not encrypted
+     */
+    public static @Nullable VolumeKeyHeader of(VolumeDefinition definition, SecretSource source)
+            throws IOException, CommandFailedException {
+        VolumeKeyHeader header = of(definition);
+        if (header == null) {
+            refuse(source, definition.config().name());
+        }
+        return header;
+    }
+
+    /** @throws CommandFailedException if a secret is given, for a volume that is not encrypted */
+    public static void refuse(SecretSource source, String volume) throws CommandFailedException {
+        if (source.isGiven()) {
+            throw new CommandFailedException("the volume '" + volume + "' is not encrypted, and a passphrase or key is"
+                    + " given: if it should be, somebody put another one in its place; else leave the passphrase or"
+                    + " key out");
+        }
+    }
+
     /** Returns what is wrong with the copies, in words; empty if nothing is, or the volume is not encrypted. */
     public static List<String> faults(VolumeDefinition definition) throws IOException {
         try {
-            return definition.isEncrypted() ? copiesOf(definition).read().faults() : List.of();
+            return definition.isEncrypted()
+                    ? new VolumeKeyHeader(definition).found().faults()
+                    : List.of();
         } catch (KeyException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
@@ -73,43 +96,30 @@ public final class VolumeKeyHeader {
     }
 
     /**
-     * Reads the header. Nothing of it is authenticated.
+     * Reads the copies of this volume's header. Nothing of them is authenticated.
      *
-     * @throws KeyException if there is none, or it is another volume's
+     * @throws KeyException if none can be used
      */
-    public KeyHeaderCopies.Found read() throws IOException {
-        KeyHeaderCopies.Found found;
-        try {
-            found = copies.read();
-        } catch (KeyException e) {
-            throw new KeyException(
-                    e.reason(),
-                    "the volume '" + definition.config().name() + "' is encrypted, and there is no key header: "
-                            + e.getMessage() + ". Bring " + KeyHeader.NAME
-                            + " back from a copy, or make it anew from an"
-                            + " exported master key: sdfscli "
-                            + definition.config().name() + " key add --from-export=FILE");
-        }
-        UUID data = VolumeFileCopy.volumeIn(definition.config().locations().data());
-        if (data != null && !data.equals(found.header().volume())) {
-            throw new KeyException(
-                    KeyException.Reason.OTHER_VOLUME,
-                    "the key header is that of volume " + found.header().volume()
-                            + ", and the data are those of volume " + data + ": bring back the " + KeyHeader.NAME
-                            + " of this volume");
-        }
-        return found;
+    public KeyHeaderCopies.Found found() throws IOException {
+        return copies.read(
+                VolumeFileCopy.volumeIn(definition.config().locations().data()));
     }
 
-    /**
-     * A header that was opened.
-     *
-     * @param faults what was wrong with its copies
-     */
-    public record Unlocked(KeyHeader header, KeyHeader.Opened opened, List<String> faults) implements AutoCloseable {
-        @Override
-        public void close() {
-            opened.close();
+    /** As {@link #found}; the exception says what to do. */
+    public KeyHeaderCopies.Found read() throws IOException {
+        try {
+            return found();
+        } catch (KeyException e) {
+            String name = definition.config().name();
+            boolean isLost = e.reason() == KeyException.Reason.MISSING || e.reason() == KeyException.Reason.DAMAGED;
+            throw new KeyException(
+                    e.reason(),
+                    "the volume '" + name + "' is encrypted, and there is no key header: " + e.getMessage() + ". Bring "
+                            + KeyHeader.NAME + " back from a copy"
+                            + (isLost
+                                    ? ", or make it anew from an exported master key: sdfscli " + name
+                                            + " key add --from-export=FILE"
+                                    : ""));
         }
     }
 
@@ -124,7 +134,7 @@ public final class VolumeKeyHeader {
             Secret secret = source.get(
                     environment, "Passphrase of " + definition.config().name() + ": ");
             try (secret) {
-                return new Unlocked(found.header(), found.header().open(secret), found.faults());
+                return found.open(secret);
             } catch (KeyException e) {
                 if (--left == 0 || e.reason() != KeyException.Reason.WRONG_SECRET) {
                     throw e;
@@ -135,14 +145,15 @@ public final class VolumeKeyHeader {
     }
 
     /**
-     * Writes the copies of the header that are missing, damaged or older, and says so. A failure is only said.
+     * Writes the copies of the header that are missing, damaged, older or forged, and says so. A failure is only said.
      *
      * @param says gets each sentence
      */
     public void repair(Unlocked unlocked, Consumer<String> says) {
-        unlocked.faults.forEach(fault -> says.accept("a copy of the key header is not as it should be: " + fault));
+        unlocked.faults().forEach(fault -> says.accept("a copy of the key header is not as it should be: " + fault));
         try {
-            copies.repair(unlocked.header).forEach(file -> says.accept("wrote " + file + " anew"));
+            copies.repair(unlocked.header(), unlocked.opened().master())
+                    .forEach(file -> says.accept("wrote " + file + " anew"));
         } catch (IOException e) {
             says.accept("the copy of the key header could not be written: " + e.getMessage());
         }
@@ -155,7 +166,7 @@ public final class VolumeKeyHeader {
      * @param lock the lock file
      */
     public void repair(Unlocked unlocked, Path lock, Consumer<String> says) throws IOException {
-        if (unlocked.faults.isEmpty()) {
+        if (unlocked.faults().isEmpty()) {
             return;
         }
         PrivateFiles.createFolders(Objects.requireNonNull(lock.getParent()));
