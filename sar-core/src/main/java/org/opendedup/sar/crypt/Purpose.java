@@ -21,7 +21,7 @@ public enum Purpose {
     RAW,
     /** The table with which content is cut into chunks. */
     CUTTING,
-    /** Authenticates the lists of metadata backups, and the files that say what a location belongs to. */
+    /** Authenticates the lists of metadata backups. */
     LISTS,
     /** Files that a running job makes and deletes. */
     SCRATCH
