@@ -121,7 +121,9 @@ public final class KeyHeaderCopies {
                 return "somebody without the master key changed it: its checksum is right, and its keyed hash is wrong";
             }
             return "it is "
-                    + (header.generation() < counts.generation() ? "older than the other copy" : "another header");
+                    + (header.generation() < counts.generation()
+                            ? "of an older generation than the other copy"
+                            : "another header");
         }
 
         /**

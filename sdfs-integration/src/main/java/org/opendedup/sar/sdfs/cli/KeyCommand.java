@@ -291,7 +291,7 @@ final class KeyCommand extends VolumeCommand {
                 "Example:",
                 "  sdfscli pool0 key export /dev/shm/pool0.txt && lp /dev/shm/pool0.txt; shred -u /dev/shm/pool0.txt"
             })
-    void export(
+    int export(
             @Parameters(paramLabel = "FILE", description = "The file to make.") Path file, @Mixin SecretOptions secrets)
             throws IOException, CommandFailedException {
         try (LockFile lock = lock();
@@ -307,11 +307,13 @@ final class KeyCommand extends VolumeCommand {
                 throw new CommandFailedException(file + " exists already; name a new file");
             }
             AtomicFile.move(absolute, absolute);
-            note("export", Map.of("file", absolute.toString()));
+            List<String> failures = noteDone("export", Map.of("file", absolute.toString()));
+            failures.forEach(failure -> say("the file is written, but " + failure));
             print(
                     named(Map.of("file", absolute.toString())),
                     "Wrote the master key of " + cli().name() + " to " + absolute
                             + ". Print it or move it to a safe place, and delete the file.");
+            return failures.isEmpty() ? ExitCode.OK : ExitCode.INCOMPLETE;
         }
     }
 
@@ -357,11 +359,8 @@ final class KeyCommand extends VolumeCommand {
         }
         failures.replaceAll(failure -> failure + "; key test and the next mount write it");
         List<Integer> slots = changed.slots().stream().map(KeySlot::number).toList();
-        try {
-            note(action, Map.of("generation", changed.generation(), "slots", slots, "failures", failures));
-        } catch (IOException e) {
-            failures.add("the audit log has no line of it: " + FailureText.of(e));
-        }
+        Map<String, ?> details = Map.of("generation", changed.generation(), "slots", slots, "failures", failures);
+        failures.addAll(noteDone(action, details));
         failures.forEach(failure -> say("the change is in force, but " + failure));
         Map<String, Object> report = report(changed);
         report.put("failures", failures);
@@ -370,6 +369,16 @@ final class KeyCommand extends VolumeCommand {
                 "Done. " + cli().name() + " has the slots " + slots + "; sdfscli " + cli().name() + " key list"
                         + " shows them.");
         return failures.isEmpty() ? ExitCode.OK : ExitCode.INCOMPLETE;
+    }
+
+    /** Records what was done; returns why it could not be recorded, in words. */
+    private List<String> noteDone(String action, Map<String, ?> details) {
+        try {
+            note(action, details);
+            return List.of();
+        } catch (IOException e) {
+            return List.of("the audit log has no line of it: " + FailureText.of(e));
+        }
     }
 
     /** Records that nothing was changed. */

@@ -352,6 +352,10 @@ class KeyCommandTest {
         Files.createFile(folder.resolve("base/log"));
         assertEquals(ExitCode.INCOMPLETE, key("add"));
         assertTrue(err.contains("the audit log has no line of it"), err);
+        Path safe = folder.resolve("safe.txt");
+        assertEquals(ExitCode.INCOMPLETE, key("export", safe.toString()));
+        assertTrue(err.contains("the file is written, but the audit log has no line of it"), err);
+        assertTrue(Files.size(safe) > 0);
         assertEquals(2, slots().size());
     }
 
