@@ -114,7 +114,8 @@ public record SecretSource(
 
     /**
      * Returns a passphrase in UTF-8, and overwrites it. The JVM puts U+FFFD in the place of bytes that are no
-     * characters in the locale's encoding: passphrases that differ there would be equal.
+     * characters in the encoding of the locale, which is UTF-8 in all our scripts: passphrases that differ there would
+     * be equal.
      *
      * @throws KeyException if there is such a character
      */
@@ -152,8 +153,8 @@ public record SecretSource(
 
     private static KeyException notText(String what) {
         return noKey(
-                what + " has bytes that are no characters in UTF-8, or in the encoding of the locale (LANG; C.UTF-8"
-                        + " has all): correct it, or give a key file, which may have any bytes");
+                what + " has bytes that are no characters in UTF-8: correct it, or the encoding of the terminal; or"
+                        + " give a key file, which may have any bytes");
     }
 
     private static Secret secret(Secret.Kind kind, byte[] bytes) throws KeyException {
