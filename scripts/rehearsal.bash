@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A rehearsal: a trial mount, after which the JVMs write what they learned. Sourced by scripts that also source java.bash.
 
-# Mounts a small volume with the commands in a folder, calls a function with the mount point, and unmounts. The JVMs write archives of the
+# Mounts a small encrypted volume with the commands in a folder, calls a function with the mount point, and unmounts. The JVMs write archives of the
 # classes that they load, and from release 25 on profiles of the daemon's methods. Where nothing can be mounted there are no archives: a
 # mount takes a quarter longer, and the first minute is slower. Arguments: the folder of the commands, the function, and its further
 # arguments.
@@ -13,7 +13,7 @@ rehearse() (
   trap 'if mountpoint -q "$stage/mnt"; then "$commands/sdfscli" rehearsal unmount; fi
     rm -rf "$stage" "$home"/*.new' EXIT
   mkdir "$stage/mnt"
-  export SDFS_CONFIG_DIR="$stage/etc"
+  export SDFS_CONFIG_DIR="$stage/etc" SDFS_PASSPHRASE=rehearsal
   java="$(find_java)"
   kind=jsa
   learning="-XX:ArchiveClassesAtExit"
@@ -23,7 +23,7 @@ rehearse() (
     learning="-XX:AOTCacheOutput"
   fi
   rm -f "$home"/{commands,daemon}.{jsa,aot}
-  "$commands/mkfs.sdfs" --volume-name=rehearsal --volume-capacity=10GB --memory-budget=512MB --base-path="$stage/volume"
+  "$commands/mkfs.sdfs" --encrypt --volume-name=rehearsal --volume-capacity=10GB --memory-budget=512MB --base-path="$stage/volume"
   SDFS_COMMAND_JAVA_OPTS="$learning=$home/commands.$kind.new" SDFS_JAVA_OPTS="$learning=$home/daemon.$kind.new" \
     "$commands/mount.sdfs" rehearsal "$stage/mnt"
   # The daemon runs them, and so keeps the classes of commands.
