@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +29,8 @@ import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.model.TestVolumes;
 
 /**
@@ -43,9 +44,6 @@ class SecrecyTest {
     /** Seven standard deviations above the mean of chi-squared with 255 degrees of freedom. */
     private static final double MOST_CHI_SQUARED = 255 + 7 * Math.sqrt(2 * 255);
 
-    private static final int HEADER_BYTES = 32;
-    private static final int FRAME_HEADER_BYTES = 48;
-    private static final int FRAME_MAGIC = 0x46524153;
     private static final int TAG_BYTES = 16;
 
     private final Map<Chunking, SampleVolume> samples = new EnumMap<>(Chunking.class);
@@ -150,16 +148,17 @@ class SecrecyTest {
         for (PackedContainer container :
                 PackedContainer.in(samples.get(chunking).folder.resolve("data"))) {
             byte[] all = container.read();
-            ByteBuffer bytes = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
             int tag = isEncrypted(chunking) ? TAG_BYTES : 0;
-            for (int at = HEADER_BYTES; at < container.directoryOffset() && bytes.getInt(at) == FRAME_MAGIC; ) {
-                int sealed = bytes.getInt(at + 28) + bytes.getInt(at + 36) + tag;
-                int from = at + FRAME_HEADER_BYTES;
-                for (int block = from; block + BLOCK <= from + sealed; block += BLOCK) {
+            int at = ContainerFormat.HEADER_BYTES;
+            FrameFormat.Header header = FrameFormat.readHeader(all, at, container.directoryOffset());
+            while (header != null) {
+                int from = at + FrameFormat.HEADER_BYTES;
+                for (int block = from; block + BLOCK <= from + header.contentBytes() + tag; block += BLOCK) {
                     blocks++;
                     patterns += chiSquared(all, block) > MOST_CHI_SQUARED ? 1 : 0;
                 }
-                at = from + sealed - tag + (bytes.getShort(at + 6) & 0xffff) + Integer.BYTES;
+                at += header.frameBytes();
+                header = FrameFormat.readHeader(all, at, container.directoryOffset());
             }
         }
         assertTrue(blocks > 100, blocks + " blocks");

@@ -33,6 +33,16 @@ public final class KeyValueStores {
     }
 
     /**
+     * As the other one, through which the records of a volume are read and written.
+     *
+     * @param keys of an encrypted volume; null: it is not encrypted
+     */
+    public static KeyValueStore openRocksDb(Path folder, long memoryBytes, boolean create, @Nullable VolumeKeys keys)
+            throws IOException {
+        return sealed(openRocksDb(folder, memoryBytes, create), keys);
+    }
+
+    /**
      * Opens a RocksDB database for reading, and changes nothing in it. It has what a crash left, up to the last whole
      * change. A commit fails.
      *

@@ -367,6 +367,6 @@ public final class MetadataMend {
     }
 
     private KeyValueStore open(@Nullable VolumeKeys keys) throws IOException {
-        return KeyValueStores.sealed(KeyValueStores.openRocksDb(target, DATABASE_BYTES, false), keys);
+        return KeyValueStores.openRocksDb(target, DATABASE_BYTES, false, keys);
     }
 }

@@ -139,17 +139,15 @@ public final class MetadataRestore {
             Progress progress)
             throws IOException {
         ContainerPlaces places;
-        try (KeyValueStore opened =
-                KeyValueStores.sealed(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), keys)) {
+        try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false, keys)) {
             places = ContainerPlaces.correct(
                     opened, volume, new PackFolder(data, ContainerCipher.of(keys)), locations.data());
         }
         requireNoContainer(lostChunks, places, database);
         List<DamagedFile> damaged;
         long moreDamaged;
-        try (MetadataStore metadata = MetadataStore.open(
-                KeyValueStores.sealed(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), keys),
-                CACHE_BYTES)) {
+        try (MetadataStore metadata =
+                MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false, keys), CACHE_BYTES)) {
             if (!metadata.header().volume().equals(volume)) {
                 throw new CorruptionException(
                         database.toString(),

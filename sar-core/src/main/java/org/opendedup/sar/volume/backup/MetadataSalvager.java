@@ -109,7 +109,7 @@ public final class MetadataSalvager {
                     PrivateFiles.deleteFolder(copy);
                     PrivateFiles.createFolders(copy);
                     stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
-                    return KeyValueStores.sealed(KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false), keys);
+                    return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false, keys);
                 } catch (CorruptionException e) {
                     log.warn("backup {} of the metadata is damaged: {}", backup.number(), e.getMessage());
                 }
@@ -131,8 +131,7 @@ public final class MetadataSalvager {
         UUID volume;
         LostRecords lost;
         Map<Long, BitSet> lostChunks = Map.of();
-        try (KeyValueStore database =
-                KeyValueStores.sealed(KeyValueStores.openRocksDb(target, DATABASE_BYTES, true), keys)) {
+        try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true, keys)) {
             long nowNs = TimeStamps.now(InstantSource.system());
             lost = MetadataSalvage.copy(source, database, older, nowNs, progress);
             volume = ContainerRecords.open(database).header().volume();

@@ -135,7 +135,7 @@ public final class OfflineCheck {
     }
 
     private KeyValueStore open() throws IOException {
-        return KeyValueStores.sealed(KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false), keys);
+        return KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false, keys);
     }
 
     private static UUID identity(KeyValueStore database) throws IOException {

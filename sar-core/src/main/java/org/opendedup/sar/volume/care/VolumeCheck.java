@@ -101,8 +101,7 @@ public final class VolumeCheck {
             afterCut.run();
             Scratch scratch = folder.scratch(memory.checkTuples(), config.keys());
             StoredVolume.Report report;
-            try (KeyValueStore database = KeyValueStores.sealed(
-                    KeyValueStores.openRocksDb(cut, memory.checkNative(), false), config.keys())) {
+            try (KeyValueStore database = KeyValueStores.openRocksDb(cut, memory.checkNative(), false, config.keys())) {
                 report = StoredVolume.inUse(
                                 new PackFolder(FileDirectory.open(locations.data()), ContainerCipher.of(config.keys())),
                                 database,
