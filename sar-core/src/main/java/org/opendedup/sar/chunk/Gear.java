@@ -27,8 +27,8 @@ final class Gear {
     }
 
     /**
-     * Returns the values of an encrypted volume: without its key, nobody can compute where content that he knows is
-     * cut, and look for the lengths of its chunks.
+     * Returns the values of an encrypted volume. Who has no key cannot compute where known content is cut, and so
+     * cannot look for the lengths of its chunks.
      */
     static long[] table(VolumeKeys keys) {
         long[] table = new long[256];

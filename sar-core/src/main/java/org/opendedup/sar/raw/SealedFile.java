@@ -141,7 +141,7 @@ final class SealedFile implements RandomFile {
         }
     }
 
-    /** Writes {@code count} bytes to {@code from} bytes behind the start of a sector. */
+    /** Writes {@code count} bytes, the first of them {@code from} bytes after the start of a sector. */
     private void write(long start, int from, ByteBuffer source, int count) throws IOException {
         long length = length();
         long end = start + from + count;
@@ -182,7 +182,7 @@ final class SealedFile implements RandomFile {
         }
     }
 
-    /** Reads the content of the sector of {@code from}, if the range has bytes; what lies behind the end is zeros. */
+    /** Reads the content of the sector of {@code from}, if the range has bytes. Bytes after the end are zeros. */
     private void readEdge(long start, int from, int to, long length, byte[] bytes) throws IOException {
         int sector = from / SECTOR * SECTOR;
         int content = (int) Math.min(Math.min(SECTOR, bytes.length - sector), Math.max(0, length - start - sector));

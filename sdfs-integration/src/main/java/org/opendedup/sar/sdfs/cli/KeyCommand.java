@@ -55,7 +55,8 @@ import picocli.CommandLine.Parameters;
             "The passphrases and keys that open an encrypted volume.",
             "",
             "Up to eight slots have the volume's master key, each under a passphrase, a key file or what a command",
-            "prints. A change asks for a passphrase or key that the volume has, also while it is mounted. It writes the",
+            "prints. A change asks for a passphrase or key that the volume has, also while it is mounted. It "
+                    + "writes the",
             "key header only: a mounted volume goes on, and nothing stored is written anew."
         },
         footer = {
@@ -152,13 +153,15 @@ final class KeyCommand extends VolumeCommand {
             description = {
                 "Adds a slot with another passphrase or key.",
                 "",
-                "With --from-export, the master key comes from a file of key export in place of a passphrase. So a slot",
+                "With --from-export, the master key comes from a file of key export in place of a passphrase. "
+                        + "So a slot",
                 "can be added when all passphrases are lost, and a key header made anew when both copies are."
             },
             footer = {
                 "Examples:",
-                "  sdfscli pool0 key add --label=alice                       # asks for one of the volume, and for the new one",
-                "  sdfscli pool0 key add --new-key-file=/root/pool0.key --label=boot",
+                "  sdfscli pool0 key add --label=alice                       # asks for one of the volume, and "
+                        + "for the new one",
+                "  sdfscli pool0 key add --new-key-file=/etc/sdfs/pool0.key --label=boot",
                 "  sdfscli pool0 key add --from-export=/media/safe/pool0.txt"
             })
     int add(
@@ -261,11 +264,13 @@ final class KeyCommand extends VolumeCommand {
             description = {
                 "Removes a slot.",
                 "",
-                "Asks for a passphrase or key of another slot, so that one is left that somebody has. The last slot cannot",
+                "Asks for a passphrase or key of another slot, so that one is left that somebody has. The last "
+                        + "slot cannot",
                 "be removed."
             },
             footer = {
-                "The slot's bytes are overwritten by a new file; a disk may keep the old ones for long, and so may a copy"
+                "The slot's bytes are overwritten by a new file; a disk may keep the old ones for long, and so "
+                        + "may a copy"
                         + " of the",
                 "disks."
             })

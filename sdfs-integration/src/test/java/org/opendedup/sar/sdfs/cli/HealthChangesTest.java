@@ -19,7 +19,7 @@ class HealthChangesTest {
                 Stream.of(findings).map(id -> Map.<String, Object>of("id", id)).toList());
     }
 
-    /** Returns what is told, as "before to now". */
+    /** Returns the change that the listener gets, as "before to now". */
     private static List<String> told(int looks, State... states) {
         var changes = new HealthChanges(looks);
         List<String> told = new ArrayList<>();

@@ -56,7 +56,8 @@ public final class MountArguments {
                             + "nopassthrough; metrics=PORT or ADDRESS:PORT (serve figures to Prometheus over HTTP, "
                             + "without a password); status_group=GROUP (may read the status without being root; "
                             + "default adm); passphrase_file=FILE, key_file=FILE, passphrase_command=COMMAND (of an "
-                            + "encrypted volume, as the options with dashes); and options of mount(8) and fstab. docs/operations/mount.md "
+                            + "encrypted volume, as the options with dashes); and options of mount(8) and "
+                            + "fstab. docs/operations/mount.md "
                             + "explains all.")
     public List<String> options = new ArrayList<>();
 

@@ -126,7 +126,8 @@ final class ServedMount {
     private String usersText() throws IOException {
         List<String> users = users();
         return users.isEmpty()
-                ? "; no process is seen that uses it, so it may be the kernel: its NFS server (rpc.nfsd 0 stops it), a loop"
+                ? "; no process is seen that uses it, so it may be the kernel: its NFS server (rpc.nfsd 0 stops "
+                        + "it), a loop"
                         + " device, or a mount below"
                 : "; used by process " + String.join(", ", users);
     }

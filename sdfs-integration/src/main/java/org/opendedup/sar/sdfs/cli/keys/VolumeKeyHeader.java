@@ -56,8 +56,8 @@ public final class VolumeKeyHeader {
     }
 
     /**
-     * As the other one, for a command with options for a secret. Who gives one means an encrypted volume: another one
-     * in its place, to which he would write in clear, is refused.
+     * As the other one, for a command with options for a secret. A secret means an encrypted volume. Refuses a volume
+     * that is not encrypted, because the command would write to it in clear.
      *
      * @throws CommandFailedException if a secret is given, and the volume is not encrypted
      */
