@@ -13,7 +13,31 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes small files that are replaced as a whole. */
 public final class AtomicFile {
+    /** Ends the name of a file of a {@link Directory} that is being written, and does not count. */
+    public static final String NEW = ".new";
+
     private AtomicFile() {}
+
+    /**
+     * Writes a file of a directory, over an earlier state of it; durable when it returns. After a crash, either the old
+     * or the new file is there, whole.
+     */
+    public static void write(Directory directory, String name, ByteBuffer contents) throws IOException {
+        prepare(directory, name, contents);
+        directory.rename(name + NEW, name);
+        directory.sync();
+    }
+
+    /** Writes what becomes a file by a rename: its bytes are durable, under the name with {@value #NEW} at its end. */
+    public static void prepare(Directory directory, String name, ByteBuffer contents) throws IOException {
+        if (directory.exists(name + NEW)) {
+            directory.delete(name + NEW);
+        }
+        try (Output file = directory.create(name + NEW)) {
+            file.append(contents);
+            file.force();
+        }
+    }
 
     /**
      * Writes a file. After a crash, either the old or the new file is there, whole.

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.Output;
 
 /**
  * The two copies of a volume's key header: in its data location, and in its metadata location. They are written one
@@ -22,7 +22,7 @@ import org.opendedup.sar.io.Output;
  * the new one. Of those that the master key authenticates, the one with the highest generation counts.
  */
 public final class KeyHeaderCopies {
-    private static final String NEW_NAME = KeyHeader.NAME + ".new";
+    private static final String NEW_NAME = KeyHeader.NAME + AtomicFile.NEW;
 
     private final List<Place> places;
 
@@ -261,7 +261,7 @@ public final class KeyHeaderCopies {
         }
         try {
             for (Directory folder : folders) {
-                prepare(folder, header);
+                AtomicFile.prepare(folder, KeyHeader.NAME, ByteBuffer.wrap(header.bytes()));
             }
             folders.get(0).rename(NEW_NAME, KeyHeader.NAME);
         } catch (IOException e) {
@@ -332,22 +332,10 @@ public final class KeyHeaderCopies {
         List<String> written = new ArrayList<>();
         for (Place place : wrong) {
             Directory folder = Objects.requireNonNull(place.folder);
-            prepare(folder, header);
-            folder.rename(NEW_NAME, KeyHeader.NAME);
-            folder.sync();
+            AtomicFile.write(folder, KeyHeader.NAME, ByteBuffer.wrap(header.bytes()));
             written.add(place.file());
         }
         return written;
-    }
-
-    private static void prepare(Directory folder, KeyHeader header) throws IOException {
-        if (folder.exists(NEW_NAME)) {
-            folder.delete(NEW_NAME);
-        }
-        try (Output file = folder.create(NEW_NAME)) {
-            file.append(ByteBuffer.wrap(header.bytes()));
-            file.force();
-        }
     }
 
     private static void discard(Directory folder, IOException because) {

@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.PrivateFiles;
 
 /** The block files of an index, a file a block. Safe for use by many threads, except that one thread writes. */
@@ -21,7 +21,6 @@ final class BlockFiles {
     private static final int FOLDER_BLOCKS = 1024;
 
     private static final String SUFFIX = ".block";
-    private static final String UNFINISHED = ".new";
     private static final Pattern NAME = Pattern.compile("[0-9a-f]{6}/([0-7][0-9a-f]{7})\\.block");
 
     private final Directory directory;
@@ -47,16 +46,7 @@ final class BlockFiles {
      * @param bytes those of {@link BlockFormat}
      */
     void write(int number, ByteBuffer bytes) throws IOException {
-        String name = name(number);
-        if (directory.exists(name + UNFINISHED)) {
-            directory.delete(name + UNFINISHED);
-        }
-        try (Output out = directory.create(name + UNFINISHED)) {
-            out.append(bytes);
-            out.force();
-        }
-        directory.rename(name + UNFINISHED, name);
-        directory.sync();
+        AtomicFile.write(directory, name(number), bytes);
     }
 
     /**

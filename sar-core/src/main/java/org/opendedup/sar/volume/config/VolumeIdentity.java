@@ -11,9 +11,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.Output;
 
 /**
  * The file at the data location that identifies its volume and the epoch in which it was last used. The mount point of
@@ -23,7 +23,6 @@ import org.opendedup.sar.io.Output;
  */
 public final class VolumeIdentity {
     private static final String NAME = "volume.id";
-    private static final String NEW_NAME = "volume.id.new";
     private static final int MOST_BYTES = 128;
     private static final Pattern LINE = Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})\n");
 
@@ -31,16 +30,8 @@ public final class VolumeIdentity {
 
     /** Writes the file, and replaces an existing one; durable when it returns. */
     public static void write(Directory data, Epoch epoch) throws IOException {
-        if (data.exists(NEW_NAME)) {
-            data.delete(NEW_NAME);
-        }
         String line = String.format(Locale.ROOT, "%s %d %016x\n", epoch.volume(), epoch.number(), epoch.token());
-        try (Output file = data.create(NEW_NAME)) {
-            file.append(ByteBuffer.wrap(line.getBytes(US_ASCII)));
-            file.force();
-        }
-        data.rename(NEW_NAME, NAME);
-        data.sync();
+        AtomicFile.write(data, NAME, ByteBuffer.wrap(line.getBytes(US_ASCII)));
     }
 
     /**
