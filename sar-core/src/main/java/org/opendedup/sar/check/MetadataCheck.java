@@ -46,6 +46,7 @@ public final class MetadataCheck {
             InodeCheck inodes = new InodeCheck(records, findings, corrections, references, names);
             inodes.run(totals == null ? 0 : totals.logicalBytes(), progress);
             names.run(records, inodes.inodes(), progress);
+            new VersionCheck(records, findings, corrections, references).run(progress);
             StoredCopies recounted = new ReferenceCheck(records, directories, findings, corrections)
                     .run(references, containers, progress);
             compare(totals, inodes, recounted);

@@ -33,6 +33,8 @@ import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.record.VersionKeys;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
 
 /**
  * The records of the container table and of the counts as they are in a database, damaged ones included: for the check
@@ -158,7 +160,7 @@ public final class ContainerRecords {
     }
 
     /**
-     * Visits every reference of every recipe. A damaged recipe page has none, and so has a volume of chunks: its
+     * Visits every reference of every recipe, present ones and those of snapshots. A damaged recipe page has none, and so has a volume of chunks: its
      * recipes are logs, which may name what no longer exists.
      *
      * @return whether no page is damaged
@@ -170,21 +172,31 @@ public final class ContainerRecords {
         }
         try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
-                RecipePage page;
-                try {
-                    page = RecipeFormat.decode(cursor.key(), cursor.value(), header.pageBytes());
-                } catch (CorruptionException e) {
-                    areAllWhole = false;
-                    continue;
-                }
-                for (int entry = 0; entry < page.count(); entry++) {
-                    if (page.chunkId(entry) != ChunkId.NONE) {
-                        visitor.visit(page.chunkId(entry), page.fingerprintPrefix(entry));
-                    }
-                }
+                areAllWhole &= visit(cursor.key(), cursor.value(), visitor);
+            }
+        }
+        try (Cursor cursor =
+                database.scan(Family.VERSION, VersionKeys.from(Kind.RECIPE, Keys.FIRST), VersionKeys.end(Kind.RECIPE))) {
+            while (cursor.next()) {
+                areAllWhole &= visit(VersionKeys.numbers(Kind.RECIPE, cursor.key()), cursor.value(), visitor);
             }
         }
         return areAllWhole;
+    }
+
+    private boolean visit(byte[] key, byte[] value, ReferenceVisitor visitor) throws IOException {
+        RecipePage page;
+        try {
+            page = RecipeFormat.decode(key, value, header.pageBytes());
+        } catch (CorruptionException e) {
+            return false;
+        }
+        for (int entry = 0; entry < page.count(); entry++) {
+            if (page.chunkId(entry) != ChunkId.NONE) {
+                visitor.visit(page.chunkId(entry), page.fingerprintPrefix(entry));
+            }
+        }
+        return true;
     }
 
     /** Begins a new table. */

@@ -8,6 +8,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
@@ -23,6 +24,9 @@ import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.record.VersionKeys;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
+import org.opendedup.sar.metadata.versions.Snapshots;
 
 /** The records of a volume's metadata one by one, damaged ones included: for checks. No change may run meanwhile. */
 public final class MetadataRecords {
@@ -172,12 +176,65 @@ public final class MetadataRecords {
     private RecordCursor<Page> pages(byte[] from, byte[] to) throws IOException {
         return new RecordCursor<>(database.scan(Family.RECIPE, from, to), 2 * Keys.LONG_BYTES, (key, value) -> {
             long number = Keys.longAt(key, Keys.LONG_BYTES);
-            try {
-                return new Page(number, RecipeFormat.decode(key, value, pageBytes));
-            } catch (CorruptionException | UnsupportedFormatException e) {
-                return new Page(number, null);
-            }
+            return new Page(number, pageOf(key, value));
         });
+    }
+
+    /**
+     * An earlier version of a record, which snapshots have.
+     *
+     * @param numbers those at the beginning of the record's key
+     * @param birth the first snapshot that has it
+     * @param death the first one after it that does not
+     * @param page for a page of a recipe: the page; null if its record is damaged
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    public record Version(Kind kind, byte[] numbers, long birth, long death, @Nullable RecipePage page) {
+        /** Returns the key of its death. */
+        public byte[] deathKey() {
+            return VersionKeys.death(death, birth, kind, numbers);
+        }
+    }
+
+    /** Returns the versions that snapshots have, in the order of their keys. Those with an unknown key are null. */
+    public RecordCursor<Version> versions() throws IOException {
+        return new RecordCursor<>(database.scan(Family.VERSION, Keys.FIRST, Keys.END), Keys.LONG_BYTES, (key, value) -> {
+            Kind kind = VersionKeys.kindOf(key);
+            if (kind == null) {
+                throw new CorruptionException("metadata database, version", -1, "a kind of record", "another");
+            }
+            byte[] numbers = VersionKeys.numbers(kind, key);
+            RecipePage page = kind == Kind.RECIPE ? pageOf(numbers, value) : null;
+            return new Version(kind, numbers, Births.of(value), VersionKeys.deathOf(kind, key), page);
+        });
+    }
+
+    private @Nullable RecipePage pageOf(byte[] numbers, byte[] value) {
+        try {
+            return RecipeFormat.decode(numbers, value, pageBytes);
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            return null;
+        }
+    }
+
+    /** Receives the keys of deaths; see {@link #forEachDeath}. */
+    @FunctionalInterface
+    public interface DeathVisitor {
+        void visit(byte[] key) throws IOException;
+    }
+
+    /** Visits the keys of the deaths of all versions. */
+    public void forEachDeath(DeathVisitor visitor) throws IOException {
+        try (KeyValueStore.Cursor cursor = database.scan(Family.DEATH, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                visitor.visit(cursor.key());
+            }
+        }
+    }
+
+    /** Returns the snapshots. */
+    public Snapshots snapshots() throws IOException {
+        return Snapshots.open(database);
     }
 
     /** Returns the intent log; the number of a record is that of its inode. */

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.metadata.counts.DamageRecords;
@@ -29,8 +31,10 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
  * The metadata database with its pending changes. Changes are collected in the pending generation and are visible to
@@ -68,6 +72,8 @@ public final class MetadataStore implements Closeable {
     private final IdAllocator inodes;
     private final IdAllocator containerIds;
     private final EpochHistory epochs;
+    private final Snapshots snapshots;
+    private final Set<Unseen> uncommittedSnapshots = ConcurrentHashMap.newKeySet();
     /** Written with this object's lock held. */
     private volatile long logicalBytes;
     /** Written with this object's lock held. */
@@ -75,18 +81,22 @@ public final class MetadataStore implements Closeable {
     /** The totals in the last frozen generation; guarded by the caller's lock. */
     private Totals frozenTotals;
 
+    /** A snapshot that readers see when the commit of its generation is durable. */
+    private record Unseen(SnapshotRecord record, long generation) {}
+
     private MetadataStore(KeyValueStore database, MetadataHeader header, long cacheBytes, NameHash nameHash)
             throws IOException {
         this.database = database;
         this.header = header;
-        overlay = new Overlay(database);
-        namespace = new Namespace(overlay, nameHash);
+        snapshots = Snapshots.open(database);
+        overlay = new Overlay(database, snapshots);
+        namespace = new Namespace(overlay, snapshots, nameHash);
         // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
         frozenTotals = SystemRecords.decodeTotals(StoredRecords.system(database, SystemRecords.TOTALS));
         damage = new DamageRecords(overlay);
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), damage, cacheBytes / 4);
         containers = ContainerTable.open(database);
-        recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
+        recipes = new RecipeStore(overlay, snapshots, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
         streamLogs = new StreamLogs(overlay, counts);
         intents = new IntentRecords(overlay);
@@ -161,6 +171,60 @@ public final class MetadataStore implements Closeable {
 
     public RecipeRanges ranges() {
         return ranges;
+    }
+
+    /** Returns the snapshots; they are changed by methods of this class. */
+    public Snapshots snapshots() {
+        return snapshots;
+    }
+
+    /**
+     * Makes a snapshot: the generation that is frozen next is the last one that it has. Called directly before
+     * {@link #freeze}, with all changes excluded. Readers see it when that generation is durable.
+     *
+     * @param heldUntilMs until when it must not be deleted, in milliseconds since 1970; 0: it may be
+     */
+    public SnapshotRecord createSnapshot(String name, long nowMs, long heldUntilMs, boolean isScheduled)
+            throws IOException {
+        Totals now = totals();
+        SnapshotRecord record = new SnapshotRecord(
+                snapshots.nextNumber(),
+                name,
+                nowMs,
+                heldUntilMs,
+                isScheduled,
+                false,
+                inodes.skipTo(0),
+                now.logicalBytes(),
+                now.files());
+        overlay.put(Family.SYSTEM, record.key(), record.encode());
+        overlay.put(Family.SYSTEM, SystemRecords.NEXT_SNAPSHOT, SystemRecords.encodeNumber(record.number() + 1));
+        snapshots.created(record);
+        uncommittedSnapshots.add(new Unseen(record, overlay.pending().number()));
+        return record;
+    }
+
+    /**
+     * Deletes a snapshot, as {@link #createSnapshot} makes one. {@link RecipeStore#release} frees what only it had,
+     * when this is durable, and {@link #forgetSnapshot} ends that.
+     */
+    public void deleteSnapshot(SnapshotRecord record, long nowMs) {
+        SnapshotRecord deleted = record.deleted();
+        overlay.put(Family.SYSTEM, deleted.key(), deleted.encode());
+        snapshots.deleted(deleted, nowMs);
+    }
+
+    /** Changes until when a snapshot must not be deleted; a change like any other. */
+    public void holdSnapshot(SnapshotRecord record, long untilMs) {
+        SnapshotRecord held = record.heldUntil(untilMs);
+        overlay.put(Family.SYSTEM, held.key(), held.encode());
+        snapshots.changed(held);
+    }
+
+    /** Removes the record of a deleted snapshot of which nothing is left; a change like any other. */
+    public void forgetSnapshot(SnapshotRecord record) {
+        overlay.remove(Family.SYSTEM, record.key());
+        snapshots.freed(record.number());
     }
 
     /** Returns the logs of the streams of a volume of chunks, which has no files with recipes. */
@@ -350,11 +414,21 @@ public final class MetadataStore implements Closeable {
     public boolean commit(Generation generation, ContainerChanges changes) throws IOException {
         ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);
         boolean hasChanges = overlay.commit(generation, update);
+        showSnapshots(generation.number());
         ContainerSummary summary = update.summary();
         if (summary != null) {
             containers.committed(summary);
         }
         return hasChanges;
+    }
+
+    private void showSnapshots(long generation) {
+        for (Unseen unseen : uncommittedSnapshots) {
+            if (unseen.generation <= generation) {
+                snapshots.show(unseen.record);
+                uncommittedSnapshots.remove(unseen);
+            }
+        }
     }
 
     /** Returns the database with what is pending; for checks. */

@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.HeldRange;
 import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
@@ -19,8 +21,10 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.metadata.record.ValueReader;
 import org.opendedup.sar.metadata.record.ValueWriter;
+import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
  * Inodes, directory entries, extended attributes and orphans. Reads may run at any time from any thread. Changes of one
@@ -50,6 +54,11 @@ public final class Namespace {
         boolean accept(byte[] name, long inode, int type, long cookie) throws IOException;
     }
 
+    /** The name of the folder of the snapshots, in the root directory. It is not listed. */
+    public static final String SNAPSHOT_FOLDER = ".snapshots";
+
+    private static final byte[] SNAPSHOT_FOLDER_NAME = SNAPSHOT_FOLDER.getBytes(StandardCharsets.US_ASCII);
+
     /** Maximum number of orphans returned at once: the list stays small after a million files were removed. */
     public static final int MAX_ORPHANS = 10_000;
 
@@ -58,14 +67,19 @@ public final class Namespace {
     /** The type of a directory in a mode, S_IFDIR. */
     private final Overlay overlay;
 
+    private final Snapshots snapshots;
     private final NameHash nameHash;
 
-    Namespace(Overlay overlay, NameHash nameHash) {
+    Namespace(Overlay overlay, Snapshots snapshots, NameHash nameHash) {
         this.overlay = overlay;
+        this.snapshots = snapshots;
         this.nameHash = nameHash;
     }
 
     public @Nullable Inode inode(long id) throws IOException {
+        if (id == SnapshotIds.FOLDER) {
+            return snapshots.folder();
+        }
         byte[] value = overlay.get(Family.INODE, Keys.of(id));
         return value == null ? null : Inode.decode(id, value);
     }
@@ -98,6 +112,13 @@ public final class Namespace {
     }
 
     public @Nullable Entry entry(long directory, byte[] name) throws IOException {
+        if (directory == SnapshotIds.FOLDER) {
+            long root = snapshots.root(name);
+            return root == 0 ? null : new Entry(root, Modes.DIRECTORY);
+        }
+        if (directory == Inode.ROOT && isSnapshotFolder(name)) {
+            return new Entry(SnapshotIds.FOLDER, Modes.DIRECTORY);
+        }
         byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
         return value == null ? null : Entry.decode(directory, value);
     }
@@ -138,6 +159,11 @@ public final class Namespace {
      *     finds it
      */
     public void list(long directory, long cookie, EntryConsumer consumer) throws IOException {
+        if (directory == SnapshotIds.FOLDER) {
+            snapshots.forEachEntry(
+                    cookie, (name, root, next) -> consumer.accept(name, root, Modes.DIRECTORY, next));
+            return;
+        }
         byte[] from = Keys.of(directory, cookie + 1);
         try (Cursor cursor = overlay.scan(Family.ENTRY, from, Keys.of(directory + 1))) {
             boolean more = cursor.next();
@@ -160,7 +186,7 @@ public final class Namespace {
         if (value == null) {
             return null;
         }
-        ValueReader in = new ValueReader(value, "attribute of inode", inode).expectVersion(VERSION);
+        ValueReader in = new ValueReader(Births.body(value), "attribute of inode", inode).expectVersion(VERSION);
         return in.readBytes(in.remaining());
     }
 
@@ -253,6 +279,10 @@ public final class Namespace {
                 visitor.accept(directory, decodeName(directory, cursor.key()), entry.inode(), isDirectory);
             }
         }
+    }
+
+    private static boolean isSnapshotFolder(byte[] name) {
+        return Arrays.equals(name, SNAPSHOT_FOLDER_NAME);
     }
 
     private byte[] entryKey(long directory, byte[] name) {

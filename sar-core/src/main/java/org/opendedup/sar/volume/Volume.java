@@ -50,6 +50,7 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.Reaper;
+import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.FileWriter;
 import org.opendedup.sar.volume.write.UnsavedChangesException;
@@ -509,6 +510,11 @@ public final class Volume implements Closeable {
     /** Returns the fast tier's raw files, for administration. */
     public FastTier fastTier() {
         return context.fastTier();
+    }
+
+    /** Returns the snapshots. */
+    public VolumeSnapshots snapshots() {
+        return context.snapshots();
     }
 
     /** Returns the collector of the volume's garbage. */

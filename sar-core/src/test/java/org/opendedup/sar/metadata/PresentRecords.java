@@ -15,6 +15,7 @@ import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.versions.VersionKeeper;
 
 /** The records of open metadata with the changes that are not committed, in a database of their own. */
 public final class PresentRecords {
@@ -26,18 +27,44 @@ public final class PresentRecords {
         HeapKeyValueStore copy = new HeapKeyValueStore();
         try (Batch batch = copy.batch()) {
             for (Family family : Family.values()) {
-                try (Cursor cursor = overlay.scan(family, Keys.FIRST, Keys.END)) {
+                try (Cursor cursor = overlay.database().scan(family, Keys.FIRST, Keys.END)) {
                     while (cursor.next()) {
                         batch.put(family, cursor.key(), cursor.value());
                     }
                 }
             }
-            putCounts(batch, overlay.layers().frozen());
-            putCounts(batch, overlay.layers().pending());
+            batch.commit();
+        }
+        commit(copy, overlay.layers().frozen());
+        commit(copy, overlay.layers().pending());
+        try (Batch batch = copy.batch()) {
             batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(metadata.totals()));
             batch.commit();
         }
         return MetadataRecords.of(copy);
+    }
+
+    /** Commits the changes of a generation to the copy, as they would be to the database. */
+    private static void commit(HeapKeyValueStore copy, @Nullable Generation generation) throws IOException {
+        if (generation == null) {
+            return;
+        }
+        try (Batch batch = copy.batch()) {
+            for (Family family : Family.values()) {
+                Map<byte[], byte[]> changes = generation.changes(family);
+                VersionKeeper.keep(
+                        copy, batch, generation.rule(), family, changes, generation.changes(Family.VERSION));
+                for (Map.Entry<byte[], byte[]> change : changes.entrySet()) {
+                    if (change.getValue() == Generation.DELETED) {
+                        batch.delete(family, change.getKey());
+                    } else {
+                        batch.put(family, change.getKey(), change.getValue());
+                    }
+                }
+            }
+            putCounts(batch, generation);
+            batch.commit();
+        }
     }
 
     /** Visits the counts in ascending order of containers. No change may run meanwhile. */
@@ -54,9 +81,8 @@ public final class PresentRecords {
         }
     }
 
-    private static void putCounts(Batch batch, @Nullable Generation generation) throws IOException {
-        Map<Long, CountRecord> counts = generation == null ? Map.of() : generation.counts();
-        for (Map.Entry<Long, CountRecord> count : counts.entrySet()) {
+    private static void putCounts(Batch batch, Generation generation) throws IOException {
+        for (Map.Entry<Long, CountRecord> count : generation.counts().entrySet()) {
             batch.put(Family.COUNT, Keys.of(count.getKey()), count.getValue().encode());
         }
     }

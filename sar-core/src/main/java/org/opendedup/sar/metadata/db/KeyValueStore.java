@@ -21,7 +21,9 @@ public interface KeyValueStore extends Closeable {
         ORPHAN,
         CONTAINER,
         INTENT,
-        RAW
+        RAW,
+        VERSION,
+        DEATH
     }
 
     /**

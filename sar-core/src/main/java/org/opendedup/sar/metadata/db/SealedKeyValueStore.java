@@ -16,6 +16,7 @@ import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.ValueReader;
+import org.opendedup.sar.metadata.record.VersionKeys;
 
 /**
  * The database of an encrypted volume: seals records before they go to another store, and opens what comes from there
@@ -50,13 +51,14 @@ final class SealedKeyValueStore implements KeyValueStore {
         int bytes = switch (family) {
             case ENTRY -> Entry.NAME_OFFSET;
             case XATTR -> Keys.LONG_BYTES;
+            case VERSION -> VersionKeys.bytesBeforeName(key);
             default -> key.length;
         };
         return Math.min(bytes, key.length);
     }
 
     private static boolean hasNames(Family family) {
-        return family == Family.ENTRY || family == Family.XATTR;
+        return family == Family.ENTRY || family == Family.XATTR || family == Family.VERSION;
     }
 
     /** Returns what bytes are sealed together with: the family and a key, or the numbers of one. */

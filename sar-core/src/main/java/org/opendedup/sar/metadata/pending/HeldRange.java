@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.MapCursor;
@@ -35,22 +34,20 @@ public final class HeldRange {
     /**
      * Reads the first {@code max} records of the range. Commits must already report their changes to this object.
      *
-     * @param first a key below which the range has no record
+     * @param cursor over the committed records of the range
      * @param max maximum number of records
      * @param removed keys whose removal waits for a commit; they do not count, because no reader sees their records
      */
-    void load(KeyValueStore database, byte[] first, int max, Predicate<byte[]> removed) throws IOException {
+    void load(Cursor cursor, int max, Predicate<byte[]> removed) throws IOException {
         byte[] reached = to;
         int count = 0;
-        try (Cursor cursor = database.scan(family, first, to)) {
-            while (count < max && cursor.next()) {
-                byte[] key = cursor.key();
-                if (!removed.test(key)) {
-                    // A record that a commit has reported in the meantime is newer than the cursor's.
-                    records.putIfAbsent(key, cursor.value());
-                    count++;
-                    reached = count == max ? successor(key) : to;
-                }
+        while (count < max && cursor.next()) {
+            byte[] key = cursor.key();
+            if (!removed.test(key)) {
+                // A record that a commit has reported in the meantime is newer than the cursor's.
+                records.putIfAbsent(key, cursor.value());
+                count++;
+                reached = count == max ? successor(key) : to;
             }
         }
         end = reached;

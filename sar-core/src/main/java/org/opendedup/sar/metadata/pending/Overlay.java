@@ -10,7 +10,14 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.MapCursor;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.SnapshotIds;
+import org.opendedup.sar.metadata.versions.Kinds;
+import org.opendedup.sar.metadata.versions.SnapshotReads;
+import org.opendedup.sar.metadata.versions.Snapshots;
+import org.opendedup.sar.metadata.versions.VersionKeeper;
+import org.opendedup.sar.metadata.versions.VersionKeeper.Rule;
 
 /**
  * The database with the uncommitted changes laid over it: the pending generation over the frozen one over the database.
@@ -23,13 +30,23 @@ public final class Overlay {
     public record Layers(Generation pending, @Nullable Generation frozen) {}
 
     private final KeyValueStore database;
+    private final Snapshots snapshots;
+    private final SnapshotReads snapshotReads;
     /** Ranges that are queried before the database: a few, each for the duration of one step of a change. */
     private final List<HeldRange> held = new CopyOnWriteArrayList<>();
 
-    private volatile Layers layers = new Layers(new Generation(1), null);
+    private volatile Layers layers;
 
+    /** Lays changes over a database of which no snapshot is made or read. */
     public Overlay(KeyValueStore database) {
+        this(database, Snapshots.none());
+    }
+
+    public Overlay(KeyValueStore database, Snapshots snapshots) {
         this.database = database;
+        this.snapshots = snapshots;
+        snapshotReads = new SnapshotReads(database, snapshots);
+        layers = new Layers(new Generation(1, Rule.of(snapshots)), null);
     }
 
     public Layers layers() {
@@ -45,6 +62,9 @@ public final class Overlay {
     }
 
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
+        if (isInSnapshot(family, key)) {
+            return snapshotReads.get(family, key);
+        }
         Layers now = layers;
         byte[] value = now.pending.changes(family).get(key);
         if (value == null && now.frozen != null) {
@@ -54,6 +74,23 @@ public final class Overlay {
             return committed(family, key);
         }
         return value == Generation.DELETED ? null : value;
+    }
+
+    private boolean isInSnapshot(Family family, byte[] key) {
+        return snapshots.birth() > 0
+                && Kinds.of(family) != null
+                && key.length >= Keys.LONG_BYTES
+                && SnapshotIds.isInSnapshot(Keys.longAt(key, 0));
+    }
+
+    /** Returns whether a record that was born then stays in a snapshot when it is replaced now. */
+    public boolean keeps(long bornIn) {
+        return pending().rule().keeps(bornIn);
+    }
+
+    /** Returns the birth of the records that are put now. */
+    public long birth() {
+        return pending().rule().birth();
     }
 
     private byte @Nullable [] committed(Family family, byte[] key) throws IOException {
@@ -88,7 +125,9 @@ public final class Overlay {
         // so it misses none.
         held.add(range);
         try {
-            range.load(database, first, max, key -> isRemoved(family, key));
+            try (Cursor cursor = isInSnapshot(family, first) ? snapshotReads.scan(family, first, to) : database.scan(family, first, to)) {
+                range.load(cursor, max, key -> isRemoved(family, key));
+            }
             return range;
         } catch (IOException | RuntimeException e) {
             held.remove(range);
@@ -110,7 +149,16 @@ public final class Overlay {
     }
 
     public void put(Family family, byte[] key, byte[] value) {
-        pending().put(family, key, value);
+        Generation pending = pending();
+        pending.put(family, key, Kinds.of(family) == null ? value : Births.stamped(value, pending.rule().birth()));
+    }
+
+    /**
+     * Puts a record in the place of one with this birth, also in the snapshots that have that one: it says the same in
+     * another form.
+     */
+    public void rewrite(Family family, byte[] key, byte[] value, long birth) {
+        pending().put(family, key, Births.stamped(value, birth));
     }
 
     public void remove(Family family, byte[] key) {
@@ -119,6 +167,9 @@ public final class Overlay {
 
     /** Returns a cursor from {@code from} (inclusive) to {@code to} (exclusive), over all layers merged. */
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
+        if (isInSnapshot(family, from)) {
+            return snapshotReads.scan(family, from, to);
+        }
         Layers now = layers;
         List<Cursor> sources = new ArrayList<>(3);
         sources.add(new MapCursor(now.pending.changes(family).subMap(from, to)));
@@ -135,7 +186,7 @@ public final class Overlay {
         if (now.frozen != null) {
             throw new IllegalStateException("the generation frozen before is not committed yet");
         }
-        layers = new Layers(new Generation(now.pending.number() + 1), now.pending);
+        layers = new Layers(new Generation(now.pending.number() + 1, Rule.of(snapshots)), now.pending);
         return now.pending;
     }
 
@@ -160,6 +211,13 @@ public final class Overlay {
     private void write(Generation generation, ContainerUpdate containers) throws IOException {
         try (Batch batch = database.batch()) {
             for (Family family : Family.values()) {
+                VersionKeeper.keep(
+                        database,
+                        batch,
+                        generation.rule(),
+                        family,
+                        generation.changes(family),
+                        generation.changes(Family.VERSION));
                 for (var change : generation.changes(family).entrySet()) {
                     if (change.getValue() == Generation.DELETED) {
                         batch.delete(family, change.getKey());

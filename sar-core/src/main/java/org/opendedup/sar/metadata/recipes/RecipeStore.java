@@ -17,6 +17,7 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.RecipePages;
+import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
  * The files' recipes, in pages. Replacing a page decrements the counts of its old references and increments those of
@@ -40,14 +41,17 @@ public final class RecipeStore implements RecipePages {
     private static final int SHARD_BITS = 6;
 
     private final Overlay overlay;
+    private final Snapshots snapshots;
     private final ReferenceCounts counts;
     private final int pageBytes;
     private final Shard[] shards = new Shard[1 << SHARD_BITS];
     private volatile @Nullable Removal removal;
     private volatile DataListener listener = (inode, bytes) -> {};
 
-    public RecipeStore(Overlay overlay, ReferenceCounts counts, int pageBytes, long cacheBytes) {
+    public RecipeStore(
+            Overlay overlay, Snapshots snapshots, ReferenceCounts counts, int pageBytes, long cacheBytes) {
         this.overlay = overlay;
+        this.snapshots = snapshots;
         this.counts = counts;
         this.pageBytes = pageBytes;
         for (int i = 0; i < shards.length; i++) {
@@ -75,6 +79,7 @@ public final class RecipeStore implements RecipePages {
     /** Returns a page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
     @Override
     public RecipePage page(long inode, long page) throws IOException {
+        snapshots.requireLivingOf(inode);
         Shard shard = shard(inode, page);
         long version;
         synchronized (shard) {
@@ -112,10 +117,12 @@ public final class RecipeStore implements RecipePages {
      * {@code before}.
      */
     void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
-        counts.prepare(before);
+        // What a snapshot has goes on to refer to its chunks.
+        RecipePage lost = overlay.keeps(before.birth()) ? RecipePage.EMPTY : before;
+        counts.prepare(lost);
         counts.prepare(now);
         counts.addAll(now, 1);
-        counts.addAll(before, -1);
+        counts.addAll(lost, -1);
         byte[] key = Keys.of(inode, page);
         if (now.count() == 0) {
             overlay.remove(Family.RECIPE, key);
@@ -123,12 +130,36 @@ public final class RecipeStore implements RecipePages {
             overlay.put(Family.RECIPE, key, RecipeFormat.encode(key, now));
             forgetRemoval(inode, page);
         }
+        cache(inode, page, now.bornIn(overlay.birth()));
+        listener.changed(inode, now.dataBytes() - before.dataBytes());
+    }
+
+    /**
+     * Replaces a page by one with the same bytes in other copies of their chunks, and updates the reference counts. The
+     * snapshots that have the page get the new one. After an IOException nothing is changed.
+     */
+    public void rewrite(long inode, long page, RecipePage now) throws IOException {
+        RecipePage before = page(inode, page);
+        counts.prepare(before);
+        counts.prepare(now);
+        counts.addAll(now, 1);
+        counts.addAll(before, -1);
+        byte[] key = Keys.of(inode, page);
+        overlay.rewrite(Family.RECIPE, key, RecipeFormat.encode(key, now), before.birth());
+        cache(inode, page, now.bornIn(before.birth()));
+    }
+
+    /** Begins to free the versions that only deleted snapshots have, between these two that exist. */
+    public VersionRelease release(long before, long after) {
+        return new VersionRelease(overlay, counts, pageBytes, before, after);
+    }
+
+    private void cache(long inode, long page, RecipePage now) {
         Shard shard = shard(inode, page);
         synchronized (shard) {
             shard.version++;
             shard.pages.put(inode, page, now, now.heapBytes());
         }
-        listener.changed(inode, now.dataBytes() - before.dataBytes());
     }
 
     /**

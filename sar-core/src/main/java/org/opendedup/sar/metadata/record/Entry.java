@@ -34,10 +34,11 @@ public record Entry(long inode, int type) {
                 .toBytes();
     }
 
+    /** @param directory its inode number; in a snapshot as {@link SnapshotIds} says, and then so is the entry's inode */
     public static Entry decode(long directory, byte[] value) throws CorruptionException, UnsupportedFormatException {
-        ValueReader in = new ValueReader(value, "entry of directory", directory).expectVersion(VERSION);
+        ValueReader in = new ValueReader(Births.body(value), "entry of directory", directory).expectVersion(VERSION);
         int type = (int) in.readVarint(15) << TYPE_SHIFT;
-        long inode = in.readVarint(Long.MAX_VALUE);
+        long inode = SnapshotIds.beside(directory, in.readVarint(Long.MAX_VALUE));
         in.expectEnd();
         return new Entry(inode, type);
     }

@@ -134,8 +134,16 @@ public record Inode(
                 .toBytes();
     }
 
+    /** Returns the parent of an inode, in the same snapshot if it is in one. */
+    private static long parentBeside(long id, long parent) {
+        return SnapshotIds.isInSnapshot(id) && SnapshotIds.inode(id) == ROOT
+                ? SnapshotIds.FOLDER
+                : SnapshotIds.beside(id, parent);
+    }
+
+    /** @param id the inode's number; in a snapshot as {@link SnapshotIds} says, and then its parent has one, too */
     public static Inode decode(long id, byte[] value) throws CorruptionException, UnsupportedFormatException {
-        ValueReader in = new ValueReader(value, "inode", id).expectVersion(VERSION);
+        ValueReader in = new ValueReader(Births.body(value), "inode", id).expectVersion(VERSION);
         long generation = in.readVarint();
         int mode = in.readInt();
         int links = in.readInt();
@@ -144,7 +152,7 @@ public record Inode(
         int device = in.readInt();
         long size = in.readVarint(Long.MAX_VALUE);
         long dataBytes = in.readVarint(Long.MAX_VALUE);
-        long parent = in.readVarint(Long.MAX_VALUE);
+        long parent = parentBeside(id, in.readVarint(Long.MAX_VALUE));
         long modified = in.readZigzag();
         long accessed = modified + in.readZigzag();
         long changed = modified + in.readZigzag();

@@ -70,14 +70,18 @@ public final class RecipeFormat {
         out.writeIntLittleEndian(page.fingerprintPrefix(entry));
     }
 
-    /** @param pageBytes maximum number of bytes that a page describes */
+    /**
+     * Decodes a page with its birth.
+     *
+     * @param pageBytes maximum number of bytes that a page describes
+     */
     public static RecipePage decode(byte[] key, byte[] value, int pageBytes)
             throws CorruptionException, UnsupportedFormatException {
         long inode = Keys.longAt(key, 0);
         String kind = "recipe page " + Keys.longAt(key, Keys.LONG_BYTES) + " of inode";
-        RecordChecksum.verify(key, value, kind, inode);
-        ValueReader in =
-                new ValueReader(value, value.length - RecordChecksum.BYTES, kind, inode).expectVersion(VERSION);
+        byte[] body = Births.body(value);
+        RecordChecksum.verify(SnapshotIds.plainKey(key), body, kind, inode);
+        ValueReader in = new ValueReader(body, body.length - RecordChecksum.BYTES, kind, inode).expectVersion(VERSION);
         RecipePage.Builder page = new RecipePage.Builder();
         long container = 0;
         long nextSlot = 0;
@@ -98,6 +102,6 @@ public final class RecipeFormat {
             page.add(ChunkId.of(container, (int) slot), offset, length, in.readIntLittleEndian());
             nextSlot = slot + 1;
         }
-        return page.build();
+        return page.build().bornIn(Births.of(value));
     }
 }

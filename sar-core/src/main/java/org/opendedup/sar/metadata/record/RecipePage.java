@@ -11,19 +11,32 @@ import org.opendedup.sar.common.ChunkId;
  */
 public final class RecipePage {
     /** A page that consists of one hole. */
-    public static final RecipePage EMPTY = new RecipePage(new long[0], new int[0], new int[0], new int[0]);
+    public static final RecipePage EMPTY = new RecipePage(new long[0], new int[0], new int[0], new int[0], 0);
 
     private final long[] chunkIds;
     private final int[] chunkOffsets;
     private final int[] fingerprintPrefixes;
     /** {@code ends[i]}: offset in the page, in bytes, one past entry {@code i}. */
     private final int[] ends;
+    /** See {@link Births}. */
+    private final long birth;
 
-    private RecipePage(long[] chunkIds, int[] chunkOffsets, int[] fingerprintPrefixes, int[] ends) {
+    private RecipePage(long[] chunkIds, int[] chunkOffsets, int[] fingerprintPrefixes, int[] ends, long birth) {
         this.chunkIds = chunkIds;
         this.chunkOffsets = chunkOffsets;
         this.fingerprintPrefixes = fingerprintPrefixes;
         this.ends = ends;
+        this.birth = birth;
+    }
+
+    /** Returns the number of the first snapshot that can have this page's record; see {@link Births}. */
+    public long birth() {
+        return birth;
+    }
+
+    /** Returns this page as a record with another birth. */
+    public RecipePage bornIn(long newBirth) {
+        return birth == newBirth ? this : new RecipePage(chunkIds, chunkOffsets, fingerprintPrefixes, ends, newBirth);
     }
 
     /** Returns the number of entries. */
@@ -107,9 +120,9 @@ public final class RecipePage {
         return Math.max(offset, entry < count() ? start(entry) : bytes());
     }
 
-    /** Returns the approximate heap bytes of this page: 20 per entry, four array headers and the object. */
+    /** Returns the approximate heap bytes of this page: 20 per entry, four array headers, the object and its birth. */
     public int heapBytes() {
-        return 100 + 20 * ends.length;
+        return 108 + 20 * ends.length;
     }
 
     /** Collects the entries of a page. Adjacent zero runs are joined. */
@@ -185,7 +198,8 @@ public final class RecipePage {
                     Arrays.copyOf(chunkIds, count),
                     Arrays.copyOf(chunkOffsets, count),
                     Arrays.copyOf(fingerprintPrefixes, count),
-                    Arrays.copyOf(ends, count));
+                    Arrays.copyOf(ends, count),
+                    0);
             count = 0;
             return page;
         }

@@ -15,6 +15,9 @@ public final class SystemRecords {
     public static final byte[] HEADER = Keys.of("header");
     public static final byte[] NAME_HASH = Keys.of("name-hash");
     public static final byte[] NEXT_INODE = Keys.of("next-inode");
+    /** The number of the next snapshot; absent before the first one. */
+    public static final byte[] NEXT_SNAPSHOT = Keys.of("next-snapshot");
+
     public static final byte[] NEXT_CONTAINER = Keys.of("next-container");
     public static final byte[] TOTALS = Keys.of("totals");
     public static final byte[] CONTAINERS = Keys.of("containers");

@@ -20,6 +20,7 @@ import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
@@ -30,6 +31,8 @@ import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.versions.Kinds;
+import org.opendedup.sar.metadata.versions.Snapshots;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +58,9 @@ public class MetadataRepair implements Corrections {
     final BackingFiles backingFiles;
     private final NameHash nameHash;
     private final Sentences done = new Sentences();
+    /** Of new records. */
+    private final long birth;
+
     private @Nullable MetadataRecords records;
     /** Changes that are not written yet; null for a record that is removed. */
     private final Map<Quarantine.Record, byte @Nullable []> pending = new LinkedHashMap<>();
@@ -87,6 +93,7 @@ public class MetadataRepair implements Corrections {
         this.quarantine = quarantine;
         this.backingFiles = backingFiles;
         this.nowNs = nowNs;
+        birth = Snapshots.open(database).birth();
         nameHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
     }
 
@@ -138,7 +145,16 @@ public class MetadataRepair implements Corrections {
     }
 
     void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
-        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value);
+        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value == null ? null : born(family, key, value));
+    }
+
+    /** Returns a record with the birth of the one that it replaces: snapshots that have that one have it, too. */
+    private byte[] born(Family family, byte[] key, byte[] value) throws IOException {
+        if (Kinds.of(family) == null) {
+            return value;
+        }
+        byte[] before = get(family, key);
+        return Births.stamped(Births.body(value), before == null ? birth : Births.of(before));
     }
 
     void flushIfLarge() throws IOException {

@@ -38,7 +38,7 @@ final class SoundRecords {
     }
 
     boolean isSound(Family family, byte[] key, byte[] value) {
-        if (family == Family.SYSTEM) {
+        if (family == Family.SYSTEM || family == Family.VERSION || family == Family.DEATH) {
             return true;
         }
         if (key.length < Keys.LONG_BYTES) {

@@ -2,9 +2,12 @@ package org.opendedup.sar.volume.commit;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,6 +72,7 @@ public final class Committer implements Commits, Closeable {
     private final ReentrantLock commitLock = new ReentrantLock();
     private final CommitTurns turns = new CommitTurns();
     private final AtomicLong commits = new AtomicLong();
+    private final Queue<LastChange> lastChanges = new ConcurrentLinkedQueue<>();
     /** Number of freezes. Changes under the change lock, held exclusively. */
     private volatile long generation;
     /** The value of {@link #generation} after the last freeze whose changes are durable. */
@@ -301,6 +305,34 @@ public final class Committer implements Commits, Closeable {
     }
 
     /**
+     * Makes a last change of the generation that the next commit freezes, with all other changes excluded, and commits
+     * as {@link #commit} does. The change must not wait for a disk.
+     *
+     * @return whether the change was made; if this throws, {@link #commit} says what is durable
+     */
+    public boolean commitWith(LastChange change) throws IOException {
+        stop.refuseChanges();
+        AtomicBoolean isMade = new AtomicBoolean();
+        LastChange once = () -> {
+            change.run();
+            isMade.set(true);
+        };
+        lastChanges.add(once);
+        try {
+            commit();
+        } finally {
+            lastChanges.remove(once);
+        }
+        return isMade.get();
+    }
+
+    /** A change that is made directly before a freeze. */
+    @FunctionalInterface
+    public interface LastChange {
+        void run() throws IOException;
+    }
+
+    /**
      * Commits the new places of the containers that a crash left open. A full device is tolerated: the next commit
      * includes them, and until then a crash leaves what this mount found.
      */
@@ -421,6 +453,7 @@ public final class Committer implements Commits, Closeable {
             try {
                 if (cut.isSecured() || round == MAX_ROUNDS) {
                     cut.encode();
+                    makeLastChanges();
                     Generation frozen = metadata.freeze();
                     generation++;
                     return new Frozen(frozen, cut, generation);
@@ -428,6 +461,12 @@ public final class Committer implements Commits, Closeable {
             } finally {
                 changeLock.writeLock().unlock();
             }
+        }
+    }
+
+    private void makeLastChanges() throws IOException {
+        for (LastChange change = lastChanges.poll(); change != null; change = lastChanges.poll()) {
+            change.run();
         }
     }
 

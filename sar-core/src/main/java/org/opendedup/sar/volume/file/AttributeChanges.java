@@ -48,7 +48,10 @@ public final class AttributeChanges {
     /** See {@link Volume#change}. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
         committer.checkWritable();
-        return nodes.with(inode, node -> change(node, change, timeOf(change)));
+        return nodes.with(inode, node -> {
+            node.requireChangeable();
+            return change(node, change, timeOf(change));
+        });
     }
 
     /** Returns the time of a change; asks the clock, which costs two system calls, only if the kernel gave none. */
@@ -121,6 +124,7 @@ public final class AttributeChanges {
     public void setExtended(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         Node node = nodes.pin(inode);
         try {
+            node.requireChangeable();
             collector.admitMetadata((long) name.length + value.length);
             if (Placements.isAttribute(name)) {
                 Placement placement = Placements.parse(value);
@@ -138,6 +142,7 @@ public final class AttributeChanges {
     public void removeExtended(long inode, byte[] name) throws IOException {
         Node node = nodes.pin(inode);
         try {
+            node.requireChangeable();
             tree.change(node, () -> attributes.remove(node, name));
             if (Placements.isAttribute(name)) {
                 fastTier.placementChanged(node, null);

@@ -63,6 +63,9 @@ public final class OpenFiles {
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
         }
         try {
+            if (writable) {
+                node.requireChangeable();
+            }
             context.writer().intents().checkReadable(inode);
         } catch (IOException e) {
             nodes.unpin(node);

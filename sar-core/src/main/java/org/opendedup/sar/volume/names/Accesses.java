@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.names;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Node;
@@ -34,6 +35,9 @@ public final class Accesses {
     }
 
     private boolean note(long inode, AccessTimes rule, boolean ifTransferred) {
+        if (SnapshotIds.isInSnapshot(inode)) {
+            return false;
+        }
         Node node;
         try {
             node = nodes.pinIfPresent(inode);

@@ -48,7 +48,9 @@ final class NameChange implements AutoCloseable {
     }
 
     Node pin(long inode) throws IOException {
-        return hold(nodes.pin(inode));
+        Node node = hold(nodes.pin(inode));
+        node.requireChangeable();
+        return node;
     }
 
     /** Takes over the caller's reference to a node until the end of the change. */

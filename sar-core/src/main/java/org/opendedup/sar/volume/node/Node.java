@@ -8,9 +8,11 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.raw.Placements;
 import org.opendedup.sar.volume.write.IntentLog;
@@ -107,6 +109,13 @@ public final class Node {
         accessedNs = inode.times().accessedNs();
         modifiedNs = inode.times().modifiedNs();
         changedNs = inode.times().changedNs();
+    }
+
+    /** Checks that the inode is a present one: those in snapshots never change. EROFS. */
+    public void requireChangeable() throws PosixException {
+        if (SnapshotIds.isInSnapshot(id)) {
+            throw new PosixException(Reason.EROFS, "inode " + id + " is in a snapshot, which never changes");
+        }
     }
 
     public boolean isDirectory() {

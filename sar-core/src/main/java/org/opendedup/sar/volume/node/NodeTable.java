@@ -16,6 +16,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 
 /**
  * The inodes in use, one {@link Node} each: those that the kernel refers to, those of open files, and those with
@@ -270,6 +271,9 @@ public final class NodeTable {
 
     /** Marks the node, so that the next commit encodes its attributes. */
     public void markDirty(Node node) {
+        if (SnapshotIds.isInSnapshot(node.id)) {
+            throw new IllegalStateException("inode " + node.id + " is in a snapshot and cannot change");
+        }
         dirty.add(node);
     }
 

@@ -67,6 +67,7 @@ import org.opendedup.sar.volume.raw.RawCopier;
 import org.opendedup.sar.volume.raw.RawFiles;
 import org.opendedup.sar.volume.raw.RawMover;
 import org.opendedup.sar.volume.raw.Reaper;
+import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.FileCommits;
@@ -110,6 +111,7 @@ public final class VolumeContext implements Closeable {
     private final RawChanges changes;
     private final RawMover mover;
     private final FastTier fastTier;
+    private final VolumeSnapshots snapshots;
     private final int mostOpenFiles;
 
     private final LongAdder readBytes = new LongAdder();
@@ -222,6 +224,7 @@ public final class VolumeContext implements Closeable {
                 throttle));
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
+        snapshots = new VolumeSnapshots(metadata, commits, nodes, rawTable, engine.clock(), name);
         fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer, reload());
     }
 
@@ -351,6 +354,7 @@ public final class VolumeContext implements Closeable {
             context.cleanFastTier();
             context.reaper.resume(context.nodes);
             context.engine.updateIndex();
+            context.snapshots.freeDeleted();
             context.mover.start();
             context.committer.start();
             context.hot.demoteUnreferenced();
@@ -459,6 +463,10 @@ public final class VolumeContext implements Closeable {
         return mover;
     }
 
+    public VolumeSnapshots snapshots() {
+        return snapshots;
+    }
+
     public FastTier fastTier() {
         return fastTier;
     }
@@ -526,6 +534,7 @@ public final class VolumeContext implements Closeable {
             closeWithoutStoring(closing);
             return;
         }
+        closing.run(snapshots::close);
         closing.run(raws::syncWritten);
         closing.run(committer::close);
         closing.run(reaper::close);
@@ -549,6 +558,7 @@ public final class VolumeContext implements Closeable {
     }
 
     private void closeWithoutStoring(Closing closing) throws IOException {
+        closing.run(snapshots::close);
         closing.run(committer::close);
         closing.run(reaper::close);
         engine.endStoring(closing);

@@ -179,7 +179,7 @@ final class ReferencePass {
             replaced += copy == ChunkId.NONE ? 0 : 1;
         }
         if (replaced > 0) {
-            metadata.recipes().replace(node.id, number, now.build());
+            metadata.recipes().rewrite(node.id, number, now.build());
         }
         return replaced;
     }

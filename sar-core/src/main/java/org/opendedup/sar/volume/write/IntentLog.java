@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ByteRanges;
@@ -41,6 +42,8 @@ public final class IntentLog {
     private final long maxBytes;
     /** Bytes of all records. */
     private final AtomicLong bytes = new AtomicLong();
+    /** Number of callers that want no more bytes in the log. */
+    private final AtomicInteger pauses = new AtomicInteger();
     /** Files of which a record cannot be read. */
     private final Set<Long> unreadable = ConcurrentHashMap.newKeySet();
 
@@ -56,6 +59,23 @@ public final class IntentLog {
         this.changes = changes;
         this.devices = devices;
         this.maxBytes = maxBytes;
+    }
+
+    /**
+     * Takes no more bytes until {@link #resume}: they are stored in chunks, which takes longer. Bytes that are on their
+     * way may still arrive.
+     */
+    public void pause() {
+        pauses.incrementAndGet();
+    }
+
+    public void resume() {
+        pauses.decrementAndGet();
+    }
+
+    /** Returns whether the bytes of some files are unknown, because a record of them cannot be read. */
+    public boolean hasUnreadable() {
+        return !unreadable.isEmpty();
     }
 
     /** Returns the bytes of all records. */
@@ -115,7 +135,8 @@ public final class IntentLog {
         ByteRanges unlogged = contents.dirty.unlogged();
         long more = recordBytes(unlogged);
         FileIntents intents = contents.intents;
-        return unlogged.bytes() <= MAX_BYTES_AT_ONCE
+        return pauses.get() == 0
+                && unlogged.bytes() <= MAX_BYTES_AT_ONCE
                 && more + (intents == null ? 0 : intents.bytes()) <= FileIntents.MAX_BYTES
                 && more <= maxBytes - bytes.get();
     }

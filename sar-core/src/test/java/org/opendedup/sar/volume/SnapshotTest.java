@@ -1,0 +1,238 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
+
+/** Snapshots show what the volume showed when they were made, whatever happens to it afterwards. */
+@Timeout(300)
+class SnapshotTest {
+    private static final Owner OWNER = new Owner(1, 1);
+    private static final int ROUNDS = 30;
+    private static final int CHANGES = 40;
+    private static final int MOST_SNAPSHOTS = 6;
+
+    @MemoryFolder
+    Path folder;
+
+    private final long seed = TestSeed.next();
+    private final SplittableRandom random = new SplittableRandom(seed);
+    private VolumeInMemory stores;
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        stores = VolumeInMemory.create(VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256), seed);
+        volume = stores.open();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private void remount() throws IOException {
+        volume.close();
+        volume = stores.open();
+    }
+
+    private void store(String name, String content) throws IOException {
+        Attributes made = volume.makeNode(Inode.ROOT, bytes(name), 0100644, 0, OWNER);
+        OpenFile file = volume.open(made.inode(), true);
+        volume.write(file, 0, ByteBuffer.wrap(bytes(content)));
+        volume.close(file);
+        volume.forget(made.inode(), 1);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(ISO_8859_1);
+    }
+
+    private Map<String, String> present() throws IOException {
+        return TreeDigest.of(volume, Inode.ROOT);
+    }
+
+    private Map<String, String> in(String snapshot) throws IOException {
+        return TreeDigest.of(volume, TreeDigest.snapshotRoot(volume, snapshot));
+    }
+
+    private void awaitFreed() throws Exception {
+        volume.snapshots().freed().get();
+        volume.sync();
+    }
+
+    @Test
+    void aSnapshotKeepsWhatIsChangedAndRemovedAfterwards() throws Exception {
+        store("changed", "before");
+        store("removed", "gone");
+        Map<String, String> before = present();
+        volume.snapshots().create("first", 0, false);
+        volume.unlink(Inode.ROOT, bytes("removed"));
+        Attributes changed = volume.lookup(Inode.ROOT, bytes("changed"));
+        OpenFile file = volume.open(changed.inode(), true);
+        volume.write(file, 0, ByteBuffer.wrap(bytes("after, and longer")));
+        volume.close(file);
+        store("new", "born later");
+        assertEquals(before, in("first"));
+        volume.sync();
+        assertEquals(before, in("first"));
+        remount();
+        assertEquals(before, in("first"));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.snapshots().delete("first");
+        awaitFreed();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertEquals(Reason.ENOENT, reason(() -> in("first")));
+    }
+
+    private static Reason reason(org.junit.jupiter.api.function.Executable refused) {
+        return assertThrows(PosixException.class, refused).reason();
+    }
+
+    @Test
+    void nothingInASnapshotChanges() throws IOException {
+        store("file", "content");
+        volume.snapshots().create("fixed", 0, false);
+        long root = TreeDigest.snapshotRoot(volume, "fixed");
+        Attributes file = volume.lookup(root, bytes("file"));
+        assertEquals(Reason.EROFS, reason(() -> volume.open(file.inode(), true)));
+        assertEquals(Reason.EROFS, reason(() -> volume.change(file.inode(), AttributeChange.ofSize(0))));
+        assertEquals(Reason.EROFS, reason(() -> volume.unlink(root, bytes("file"))));
+        assertEquals(Reason.EROFS, reason(() -> volume.makeNode(root, bytes("new"), 0100644, 0, OWNER)));
+        assertEquals(Reason.EROFS, reason(() -> volume.makeUnnamed(root, 0644, OWNER)));
+        assertEquals(Reason.EROFS, reason(() -> volume.link(file.inode(), Inode.ROOT, bytes("link"))));
+        assertEquals(
+                Reason.EROFS,
+                reason(() -> volume.rename(root, bytes("file"), Inode.ROOT, bytes("new"), RenameMode.REPLACE)));
+        assertEquals(
+                Reason.EROFS,
+                reason(() -> volume.setExtendedAttribute(
+                        file.inode(), bytes("user.a"), bytes("b"), SetMode.CREATE_OR_REPLACE)));
+        assertEquals(Reason.EROFS, reason(() -> volume.removeDirectory(Inode.ROOT, bytes(".snapshots"))));
+        assertEquals(Reason.EEXIST, reason(() -> volume.makeDirectory(Inode.ROOT, bytes(".snapshots"), 0755, OWNER)));
+        volume.dropCapability(file.inode());
+        volume.forget(file.inode(), 1);
+    }
+
+    @Test
+    void theFolderOfSnapshotsListsThemAndIsNotListed() throws IOException {
+        volume.snapshots().create("one", 0, false);
+        volume.snapshots().create("two", 0, false);
+        assertEquals(List.of(".", ".."), names(Inode.ROOT));
+        Attributes folderOfAll = volume.lookup(Inode.ROOT, bytes(".snapshots"));
+        assertEquals(List.of(".", "..", "one", "two"), names(folderOfAll.inode()));
+        volume.snapshots().delete("one");
+        assertEquals(List.of(".", "..", "two"), names(folderOfAll.inode()));
+        volume.forget(folderOfAll.inode(), 1);
+    }
+
+    private List<String> names(long directory) throws IOException {
+        List<String> names = new ArrayList<>();
+        volume.list(directory, 0, false, (name, inode, type, cookie, found) -> names.add(new String(name, ISO_8859_1)));
+        return names;
+    }
+
+    @Test
+    void whoReadsADeletedSnapshotIsTold() throws IOException {
+        store("file", "content");
+        volume.snapshots().create("old", 0, false);
+        Attributes found = volume.lookup(TreeDigest.snapshotRoot(volume, "old"), bytes("file"));
+        OpenFile file = volume.open(found.inode(), false);
+        assertEquals(7, volume.read(file, 0, ByteBuffer.allocate(100)));
+        volume.snapshots().delete("old");
+        assertEquals(Reason.ESTALE, reason(() -> volume.read(file, 0, ByteBuffer.allocate(100))));
+        volume.close(file);
+        volume.forget(found.inode(), 1);
+    }
+
+    @Test
+    void aHeldSnapshotIsNotDeletedAndItsTimeNotShortened() throws IOException {
+        long until = System.currentTimeMillis() + 3_600_000;
+        volume.snapshots().create("held", until, false);
+        assertEquals(Reason.EPERM, reason(() -> volume.snapshots().delete("held")));
+        assertEquals(Reason.EPERM, reason(() -> volume.snapshots().hold("held", until - 1)));
+        volume.snapshots().hold("held", until + 1);
+        remount();
+        SnapshotRecord held = volume.snapshots().get("held");
+        assertEquals(until + 1, held.heldUntilMs());
+        assertEquals(Reason.EPERM, reason(() -> volume.snapshots().delete("held")));
+    }
+
+    @Test
+    void snapshotsOfRandomChangesStayAsTheyWereWhileOthersAreDeleted() throws Exception {
+        RandomTree tree = new RandomTree(random);
+        Map<String, Map<String, String>> kept = new TreeMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            tree.change(volume, CHANGES);
+            String name = "snapshot" + round;
+            volume.sync();
+            kept.put(name, present());
+            volume.snapshots().create(name, 0, false);
+            if (kept.size() > MOST_SNAPSHOTS) {
+                String deleted = List.copyOf(kept.keySet()).get(random.nextInt(kept.size()));
+                kept.remove(deleted);
+                volume.snapshots().delete(deleted);
+            }
+            switch (random.nextInt(5)) {
+                case 0 -> remount();
+                case 1 -> GarbageTrial.collect(volume, 0);
+                case 2 -> awaitFreed();
+                default -> {}
+            }
+            assertKept(kept, round);
+        }
+        for (String name : List.copyOf(kept.keySet())) {
+            volume.snapshots().delete(name);
+        }
+        awaitFreed();
+        assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
+        assertEquals(0, versions(), "seed " + seed);
+    }
+
+    private void assertKept(Map<String, Map<String, String>> kept, int round) throws IOException {
+        for (Map.Entry<String, Map<String, String>> snapshot : kept.entrySet()) {
+            String what = snapshot.getKey() + " after round " + round + ", seed " + seed;
+            assertEquals(snapshot.getValue(), in(snapshot.getKey()), what);
+        }
+        assertEquals(List.of(), VolumeChecker.check(volume), "round " + round + ", seed " + seed);
+    }
+
+    private long versions() throws IOException {
+        long count = 0;
+        try (var versions = org.opendedup.sar.metadata.PresentRecords.of(volume.context().metadata()).versions()) {
+            while (versions.next()) {
+                count++;
+            }
+        }
+        assertTrue(volume.snapshots().list().isEmpty());
+        return count;
+    }
+}
