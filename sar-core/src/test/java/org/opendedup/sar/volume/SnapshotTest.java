@@ -2,12 +2,16 @@ package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +26,17 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.PresentRecords;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -31,12 +44,13 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Snapshots show what the volume showed when they were made, whatever happens to it afterwards. */
 @Timeout(300)
 class SnapshotTest {
     private static final Owner OWNER = new Owner(1, 1);
-    private static final int ROUNDS = 30;
+    private static final int ROUNDS = 15;
     private static final int CHANGES = 40;
     private static final int MOST_SNAPSHOTS = 6;
 
@@ -217,6 +231,38 @@ class SnapshotTest {
         assertEquals(0, versions(), "seed " + seed);
     }
 
+    /** The same with a database that does not keep versions is noticed. */
+    @Test
+    void controlVersionsThatAreLostAreMissed() throws IOException {
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        KeyValueStore forgetful = (KeyValueStore) Proxy.newProxyInstance(
+                KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (self, method, arguments) ->
+                        method.getName().equals("batch")
+                                ? withoutVersions(metadata.batch())
+                                : method.invoke(metadata, arguments));
+        CrashDirectory data = new CrashDirectory(seed);
+        VolumeConfig config = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
+        Volume.create(config, data, metadata, InstantSource.system());
+        VolumeStores opened = new VolumeStores(data, forgetful, new HeapChunkIndex(), InstantSource.system());
+        volume.close();
+        volume = Volume.open(config, opened, Verification.CHECKSUMS);
+        store("file", "content");
+        volume.snapshots().create("first", 0, false);
+        volume.unlink(Inode.ROOT, bytes("file"));
+        volume.sync();
+        // The root directory is among what was changed.
+        assertEquals(Reason.ENOENT, reason(() -> in("first")));
+        assertNotEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    private static Batch withoutVersions(Batch batch) {
+        return (Batch) Proxy.newProxyInstance(
+                Batch.class.getClassLoader(), new Class<?>[] {Batch.class}, (self, method, arguments) -> {
+                    boolean isLost = method.getName().equals("put") && arguments[0] == Family.VERSION;
+                    return isLost ? null : method.invoke(batch, arguments);
+                });
+    }
+
     private void assertKept(Map<String, Map<String, String>> kept, int round) throws IOException {
         for (Map.Entry<String, Map<String, String>> snapshot : kept.entrySet()) {
             String what = snapshot.getKey() + " after round " + round + ", seed " + seed;
@@ -227,7 +273,7 @@ class SnapshotTest {
 
     private long versions() throws IOException {
         long count = 0;
-        try (var versions = org.opendedup.sar.metadata.PresentRecords.of(volume.context().metadata()).versions()) {
+        try (var versions = PresentRecords.of(volume.context().metadata()).versions()) {
             while (versions.next()) {
                 count++;
             }
