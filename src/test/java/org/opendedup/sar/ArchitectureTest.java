@@ -144,7 +144,10 @@ class ArchitectureTest {
             entry("metadata.counts", Set.of("DamageRecords", "FormerPlaces", "NewDamage", "ReferenceCounts")),
             entry("metadata.db", Set.of("KeyValueStore", "KeyValueStores", "RecordCursor")),
             entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
-            entry("metadata.recipes", Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "StreamLogs")),
+            entry(
+                    "metadata.recipes",
+                    Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "StreamLogs", "VersionRelease")),
+            entry("metadata.versions", Set.of("Snapshots")),
             entry(
                     "metadata.repair",
                     Set.of(

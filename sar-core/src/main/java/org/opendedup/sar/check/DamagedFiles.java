@@ -7,13 +7,17 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile.Range;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 
 /**
  * Finds which bytes of which files are in chunks that cannot be read: reads all recipes once, and then all names once.
@@ -158,14 +162,11 @@ public final class DamagedFiles {
         if (damaged.isEmpty()) {
             return Map.of();
         }
-        metadata.namespace().forEachEntry(Long.MAX_VALUE, (directory, name, inode, isDirectory) -> {
-            if (damaged.containsKey(inode)) {
-                List<Name> known = names.computeIfAbsent(inode, none -> new ArrayList<>(1));
-                if (known.size() < MAX_NAMES) {
-                    known.add(new Name(directory, name));
-                }
-            }
-        });
+        Set<Long> snapshots = new TreeSet<>();
+        damaged.keySet().forEach(inode -> snapshots.add(SnapshotIds.snapshot(inode)));
+        for (long snapshot : snapshots) {
+            findNames(snapshot);
+        }
         Map<Integer, List<DamagedFile>> found = new HashMap<>();
         for (Map.Entry<Long, Map<Integer, Ranges>> file : damaged.entrySet()) {
             List<String> paths = paths(file.getKey());
@@ -174,6 +175,17 @@ public final class DamagedFiles {
                             .add(new DamagedFile(file.getKey(), paths, of.list, of.bytes, of.more)));
         }
         return found;
+    }
+
+    private void findNames(long snapshot) throws IOException {
+        metadata.namespace().forEachEntry(snapshot, Long.MAX_VALUE, (directory, name, inode, isDirectory) -> {
+            if (damaged.containsKey(inode)) {
+                List<Name> known = names.computeIfAbsent(inode, none -> new ArrayList<>(1));
+                if (known.size() < MAX_NAMES) {
+                    known.add(new Name(directory, name));
+                }
+            }
+        });
     }
 
     private void findLost() throws IOException {
@@ -188,24 +200,33 @@ public final class DamagedFiles {
                 }
             });
         } while (next != 0);
+        byte[] version = null;
+        do {
+            version = metadata.recipes().someVersions(version, INODES_AT_ONCE, (key, inode, page, recipe) -> {
+                long start = page * metadata.recipes().pageBytes();
+                // A file that was longer at its end shows no byte behind it; the page has no more than the file had.
+                find(inode, Long.MAX_VALUE, start, recipe);
+            });
+            progress.at("damaged files", done[0], files);
+        } while (version != null);
     }
 
     private void find(Inode inode) throws IOException {
         long pageBytes = metadata.recipes().pageBytes();
         metadata.recipes()
-                .forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> find(inode, number * pageBytes, page));
+                .forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> find(inode.id(), inode.size(), number * pageBytes, page));
     }
 
-    private void find(Inode inode, long start, RecipePage page) {
+    private void find(long inode, long size, long start, RecipePage page) {
         for (int entry = 0; entry < page.count(); entry++) {
             int finding = page.isZero(entry) ? -1 : lost.finding(page.chunkId(entry));
             long from = start + page.start(entry);
-            long to = Math.min(inode.size(), start + page.end(entry));
-            if (finding >= 0 && from < to && damaged.size() >= mostFiles && !damaged.containsKey(inode.id())) {
-                addMore(finding, inode.id(), to - from);
+            long to = Math.min(size, start + page.end(entry));
+            if (finding >= 0 && from < to && damaged.size() >= mostFiles && !damaged.containsKey(inode)) {
+                addMore(finding, inode, to - from);
             } else if (finding >= 0 && from < to) {
                 add(
-                        damaged.computeIfAbsent(inode.id(), none -> new TreeMap<>())
+                        damaged.computeIfAbsent(inode, none -> new TreeMap<>())
                                 .computeIfAbsent(finding, none -> new Ranges()),
                         from,
                         to);
@@ -250,6 +271,10 @@ public final class DamagedFiles {
         StringBuilder path = new StringBuilder();
         long at = inode;
         while (at != Inode.ROOT) {
+            if (at == SnapshotIds.FOLDER) {
+                path.insert(0, "/" + Namespace.SNAPSHOT_FOLDER);
+                break;
+            }
             Inode folder = metadata.namespace().inode(at);
             byte[] name = folder == null ? null : nameIn(folder.parent(), at);
             if (folder == null || name == null || path.length() + name.length + 1 > MAX_FOLDER_LENGTH) {

@@ -271,7 +271,18 @@ public final class Namespace {
      * @throws IOException if the database cannot be read, or has an invalid record
      */
     public void forEachEntry(long max, NameVisitor visitor) throws IOException {
-        try (Cursor cursor = overlay.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
+        forEachEntry(0, max, visitor);
+    }
+
+    /**
+     * Visits names of all directories of a snapshot, as {@link #forEachEntry(long, NameVisitor)} does.
+     *
+     * @param snapshot its number; 0 for the present names
+     */
+    public void forEachEntry(long snapshot, long max, NameVisitor visitor) throws IOException {
+        byte[] from = snapshot == 0 ? Keys.FIRST : Keys.of(SnapshotIds.of(snapshot, 0));
+        byte[] to = snapshot == 0 ? Keys.END : Keys.of(SnapshotIds.of(snapshot + 1, 0));
+        try (Cursor cursor = overlay.scan(Family.ENTRY, from, to)) {
             for (long count = 0; count < max && cursor.next(); count++) {
                 long directory = Keys.longAt(cursor.key(), 0);
                 Entry entry = Entry.decode(directory, cursor.value());
@@ -286,16 +297,21 @@ public final class Namespace {
     }
 
     private byte[] entryKey(long directory, byte[] name) {
-        return Keys.of(directory, nameHash.of(directory, name), name);
+        return Keys.of(directory, hash(directory, name), name);
     }
 
     private byte[] decodeName(long directory, byte[] key) throws CorruptionException {
         byte[] name = Entry.name(key);
-        if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(directory, name))) {
+        if (!EntryNames.isValid(name) || !hasHash(key, hash(directory, name))) {
             throw new CorruptionException(
                     "entry of directory " + directory, -1, "a name at its hash", "'" + EntryNames.text(name) + "'");
         }
         return name;
+    }
+
+    /** Returns the hash of a name, which is the same in snapshots. */
+    private long hash(long directory, byte[] name) {
+        return nameHash.of(SnapshotIds.inode(directory), name);
     }
 
     private static boolean hasHash(byte[] key, long hash) {

@@ -1,8 +1,10 @@
 package org.opendedup.sar.metadata;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +25,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
@@ -43,10 +46,13 @@ import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.metadata.record.SnapshotIds;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
 import org.opendedup.sar.metadata.record.ValueWriter;
+import org.opendedup.sar.metadata.record.VersionKeys;
 
 /** The bytes of every record of format version 1, as in docs/FORMAT.md. They must never change. */
 public final class FormatsTest {
@@ -65,9 +71,9 @@ public final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "010b010000000000000002000000000000008080108080d0e2c6bfce972f00";
+    private static final String GOLDEN_HEADER = "010c010000000000000002000000000000008080108080d0e2c6bfce972f00";
     private static final String GOLDEN_HEADER_OF_CHUNKS =
-            "010b010000000000000002000000000000008080108080d0e2c6bfce972f01";
+            "010c010000000000000002000000000000008080108080d0e2c6bfce972f01";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
@@ -128,11 +134,11 @@ public final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 11);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 12);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         MetadataHeader ofChunks =
-                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 11, Contents.CHUNKS);
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 12, Contents.CHUNKS);
         assertEquals(GOLDEN_HEADER_OF_CHUNKS, hex(SystemRecords.encodeHeader(ofChunks)));
         assertEquals(ofChunks, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER_OF_CHUNKS)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -289,6 +295,55 @@ public final class FormatsTest {
     }
 
     @Test
+    void recordsHaveTheirBirthBehindTheirVersion() throws IOException {
+        byte[] inode = unhex(GOLDEN_INODE);
+        byte[] stamped = Births.stamped(inode, 300);
+        assertEquals("81ac02" + GOLDEN_INODE.substring(2), hex(stamped));
+        assertEquals(300, Births.of(stamped));
+        assertEquals(GOLDEN_INODE, hex(Births.body(stamped)));
+        assertEquals(0, Births.of(inode));
+        assertSame(inode, Births.stamped(inode, 0));
+        assertSame(inode, Births.body(inode));
+        assertEquals(hex(Inode.encode(Inode.decode(7, inode))), hex(Inode.encode(Inode.decode(7, stamped))));
+        byte[] cutOff = {(byte) 0x81, (byte) 0xac};
+        assertThrows(IOException.class, () -> Inode.decode(7, Births.body(cutOff)));
+    }
+
+    @Test
+    void snapshotsVersionsAndDeathsAreStoredAsSpecified() throws IOException {
+        SnapshotRecord record = new SnapshotRecord(
+                300, "monday", 1_700_000_000_000L, 1_800_000_000_000L, true, false, 4097, 1 << 20, 17);
+        String stored = "01000180a0abfef962" + "80c0e285e368" + "8120" + "80808001" + "22" + "6d6f6e646179";
+        assertEquals("snapshot 000000000000012c", new String(record.key(), US_ASCII));
+        assertEquals(stored, hex(record.encode()));
+        assertEquals(record, SnapshotRecord.decode(record.key(), unhex(stored)));
+        assertThrows(CorruptionException.class, () -> SnapshotRecord.decode(record.key(), unhex("010001000000000000")));
+        byte[] page = Keys.of(7, 3);
+        String numbers = "00000000000000070000000000000003";
+        byte[] version = VersionKeys.version(VersionKeys.Kind.RECIPE, page, 300);
+        assertEquals("72" + numbers + "000000000000012c", hex(version));
+        assertEquals(300, VersionKeys.deathOf(VersionKeys.Kind.RECIPE, version));
+        assertEquals(numbers, hex(VersionKeys.numbers(VersionKeys.Kind.RECIPE, version)));
+        byte[] death = VersionKeys.death(300, 2, VersionKeys.Kind.RECIPE, page);
+        assertEquals("000000000000012c0000000000000002" + "72" + numbers, hex(death));
+        assertEquals(VersionKeys.Kind.RECIPE, VersionKeys.kindOfDeath(death));
+        assertEquals(numbers, hex(VersionKeys.numbersOfDeath(death)));
+        byte[] attribute = VersionKeys.version(VersionKeys.Kind.XATTR, Keys.of(7, new byte[] {'a'}), 300);
+        assertEquals("780000000000000007000000000000012c61", hex(attribute));
+        assertEquals(17, VersionKeys.bytesBeforeName(attribute));
+    }
+
+    @Test
+    void filesInSnapshotsHaveNumbersOfTheirOwn() {
+        long id = SnapshotIds.of(3, 7);
+        assertEquals(3L << 42 | 7, id);
+        assertEquals(3, SnapshotIds.snapshot(id));
+        assertEquals(7, SnapshotIds.inode(id));
+        assertFalse(SnapshotIds.isInSnapshot(SnapshotIds.MAX_INODE));
+        assertTrue(SnapshotIds.FOLDER > SnapshotIds.of(SnapshotIds.MAX_SNAPSHOT, SnapshotIds.MAX_INODE));
+    }
+
+    @Test
     void theUsualEntryOfARecipeTakesLessThanEightBytes() {
         RecipePage.Builder page = new RecipePage.Builder();
         for (int entry = 0; entry < 64; entry++) {
@@ -371,16 +426,16 @@ public final class FormatsTest {
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);
-        header[1] = 12;
+        header[1] = 13;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
     }
 
     /**
      * What volumes of earlier versions lack: writings in counts, compression of containers, intents, raw files,
-     * contents, changed bytes on the fast tier.
+     * contents, changed bytes on the fast tier, births of records.
      */
     @ParameterizedTest
-    @ValueSource(ints = {4, 5, 7, 8, 9, 10})
+    @ValueSource(ints = {4, 5, 7, 8, 9, 10, 11})
     void aVolumeOfAnEarlierVersionIsRefusedWithTheWayOut(int version) {
         int end = GOLDEN_HEADER.length() - (version <= 9 ? 2 : 0);
         byte[] header = unhex("01" + HexFormat.of().toHexDigits((byte) version) + GOLDEN_HEADER.substring(4, end));

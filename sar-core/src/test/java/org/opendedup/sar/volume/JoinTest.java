@@ -260,6 +260,24 @@ class JoinTest {
         assertTrue(volume.maintenance().join().isWorthwhile());
     }
 
+    /** Copies to which only files in snapshots refer, present files and both. */
+    @Test
+    void whatSnapshotsHaveIsJoinedToo() throws IOException {
+        storeDuplicates();
+        Map<String, String> before = TreeDigest.of(volume, Inode.ROOT);
+        volume.snapshots().create("before", 0, false);
+        volume.unlink(Inode.ROOT, "second".getBytes(UTF_8));
+        contents.remove("second");
+        long twice = (290 + 100) * (long) CHUNK;
+        JoinReport report = join();
+        assertEquals(twice, report.joinedBytes(), report::toString);
+        collect();
+        assertEquals(exactBytes(), volume.statistics().uniqueBytes());
+        assertEquals(0, volume.statistics().garbageBytes());
+        assertEquals(before, TreeDigest.of(volume, TreeDigest.snapshotRoot(volume, "before")));
+        assertEquals(0, join().foundChunks());
+    }
+
     @Test
     void theYoungestCopyIsKept() throws IOException {
         storeDuplicates();

@@ -26,8 +26,10 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -215,10 +217,11 @@ class SnapshotTest {
                 kept.remove(deleted);
                 volume.snapshots().delete(deleted);
             }
-            switch (random.nextInt(5)) {
+            switch (random.nextInt(6)) {
                 case 0 -> remount();
                 case 1 -> GarbageTrial.collect(volume, 0);
                 case 2 -> awaitFreed();
+                case 3 -> volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE);
                 default -> {}
             }
             assertKept(kept, round);

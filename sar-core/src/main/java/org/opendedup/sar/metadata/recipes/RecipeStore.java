@@ -2,6 +2,8 @@ package org.opendedup.sar.metadata.recipes;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -13,10 +15,14 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.HeldRange;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.RecipePages;
+import org.opendedup.sar.metadata.record.SnapshotIds;
+import org.opendedup.sar.metadata.record.VersionKeys;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
 import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
@@ -44,6 +50,7 @@ public final class RecipeStore implements RecipePages {
     private final Snapshots snapshots;
     private final ReferenceCounts counts;
     private final int pageBytes;
+    private final Lock versionLock = new ReentrantLock();
     private final Shard[] shards = new Shard[1 << SHARD_BITS];
     private volatile @Nullable Removal removal;
     private volatile DataListener listener = (inode, bytes) -> {};
@@ -79,7 +86,10 @@ public final class RecipeStore implements RecipePages {
     /** Returns a page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
     @Override
     public RecipePage page(long inode, long page) throws IOException {
-        snapshots.requireLivingOf(inode);
+        if (SnapshotIds.isInSnapshot(inode)) {
+            // Not cached: several snapshots may have a page that is rewritten.
+            return load(Keys.of(inode, page));
+        }
         Shard shard = shard(inode, page);
         long version;
         synchronized (shard) {
@@ -119,10 +129,7 @@ public final class RecipeStore implements RecipePages {
     void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
         // What a snapshot has goes on to refer to its chunks.
         RecipePage lost = overlay.keeps(before.birth()) ? RecipePage.EMPTY : before;
-        counts.prepare(lost);
-        counts.prepare(now);
-        counts.addAll(now, 1);
-        counts.addAll(lost, -1);
+        recount(lost, now);
         byte[] key = Keys.of(inode, page);
         if (now.count() == 0) {
             overlay.remove(Family.RECIPE, key);
@@ -140,13 +147,85 @@ public final class RecipeStore implements RecipePages {
      */
     public void rewrite(long inode, long page, RecipePage now) throws IOException {
         RecipePage before = page(inode, page);
+        recount(before, now);
+        byte[] key = Keys.of(inode, page);
+        overlay.rewrite(Family.RECIPE, key, RecipeFormat.encode(key, now), before.birth());
+        cache(inode, page, now.bornIn(before.birth()));
+    }
+
+    /** Receives pages that only snapshots have; see {@link #someVersions}. */
+    @FunctionalInterface
+    public interface VersionVisitor {
+        /**
+         * @param key of the version
+         * @param inode number of the file in the newest snapshot that has the page
+         */
+        void visit(byte[] key, long inode, long page, RecipePage recipe);
+    }
+
+    /**
+     * Visits pages that only snapshots have, in the order of inode numbers and pages, at most {@code max} of them, so
+     * that no cursor stays open for long. Leaves out damaged records, and those of deleted snapshots.
+     *
+     * @param from the key to begin with; null: the first one
+     * @return the key to go on from; null if there are no more
+     */
+    public byte @Nullable [] someVersions(byte @Nullable [] from, int max, VersionVisitor visitor) throws IOException {
+        byte[] first = from == null ? VersionKeys.from(Kind.RECIPE, Keys.FIRST) : from;
+        try (Cursor cursor = overlay.scan(Family.VERSION, first, VersionKeys.end(Kind.RECIPE))) {
+            for (int visited = 0; visited < max; visited++) {
+                if (!cursor.next()) {
+                    return null;
+                }
+                visit(cursor.key(), cursor.value(), visitor);
+            }
+            return cursor.next() ? cursor.key() : null;
+        }
+    }
+
+    private void visit(byte[] key, byte[] value, VersionVisitor visitor) {
+        byte[] numbers = VersionKeys.numbers(Kind.RECIPE, key);
+        long newest = snapshots.before(VersionKeys.deathOf(Kind.RECIPE, key));
+        if (newest >= Math.max(1, Births.of(value))) {
+            try {
+                RecipePage page = RecipeFormat.decode(numbers, value, pageBytes);
+                long inode = SnapshotIds.of(newest, Keys.longAt(numbers, 0));
+                visitor.visit(key, inode, Keys.longAt(numbers, Keys.LONG_BYTES), page);
+            } catch (CorruptionException | UnsupportedFormatException e) {
+                // Whoever reads this page of the file in the snapshot is told.
+            }
+        }
+    }
+
+    /** Returns the lock that who frees or rewrites versions holds meanwhile. Acquired before the change lock. */
+    public Lock versionLock() {
+        return versionLock;
+    }
+
+    /** Returns a page that only snapshots have; null if it is freed. Called with the lock of versions. */
+    public @Nullable RecipePage version(byte[] key) throws IOException {
+        byte[] value = overlay.get(Family.VERSION, key);
+        return value == null
+                ? null
+                : RecipeFormat.decode(VersionKeys.numbers(Kind.RECIPE, key), value, pageBytes);
+    }
+
+    /**
+     * Replaces a page that only snapshots have, as {@link #rewrite} does. Called with the lock of versions.
+     *
+     * @param before the page as {@link #version} returned it
+     */
+    public void rewriteVersion(byte[] key, RecipePage before, RecipePage now) throws IOException {
+        recount(before, now);
+        byte[] numbers = VersionKeys.numbers(Kind.RECIPE, key);
+        overlay.rewrite(Family.VERSION, key, RecipeFormat.encode(numbers, now), before.birth());
+    }
+
+    private void recount(RecipePage before, RecipePage now) throws IOException {
         counts.prepare(before);
         counts.prepare(now);
         counts.addAll(now, 1);
         counts.addAll(before, -1);
-        byte[] key = Keys.of(inode, page);
-        overlay.rewrite(Family.RECIPE, key, RecipeFormat.encode(key, now), before.birth());
-        cache(inode, page, now.bornIn(before.birth()));
     }
 
     /** Begins to free the versions that only deleted snapshots have, between these two that exist. */

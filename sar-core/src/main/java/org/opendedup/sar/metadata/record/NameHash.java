@@ -32,8 +32,7 @@ public interface NameHash {
     static NameHash sipHashOfPlace(long key0, long key1) {
         HashFunction function = Hashing.sipHash24(key0, key1);
         return (directory, name) ->
-                position(function.hashBytes(Keys.of(SnapshotIds.inode(directory), name))
-                        .asLong());
+                position(function.hashBytes(Keys.of(directory, name)).asLong());
     }
 
     private static long position(long random) {

@@ -167,13 +167,6 @@ public final class Snapshots {
         }
     }
 
-    /** Checks that the snapshot of an inode exists, if the inode is in one. ESTALE. */
-    public void requireLivingOf(long inode) throws PosixException {
-        if (SnapshotIds.isInSnapshot(inode) && inode != SnapshotIds.FOLDER) {
-            requireLiving(SnapshotIds.snapshot(inode));
-        }
-    }
-
     // --- the folder of the snapshots
 
     /** Returns the inode of the folder of the snapshots. */

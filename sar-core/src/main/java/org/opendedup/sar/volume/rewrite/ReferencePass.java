@@ -80,7 +80,54 @@ final class ReferencePass {
             concerned.clear();
             context.collector().pace().await(0, goesOn::getAsBoolean);
         }
+        return next == null && runVersions(copies, goesOn, passed);
+    }
+
+    /** Does the same with the pages that only snapshots have. */
+    private boolean runVersions(NewCopies copies, BooleanSupplier goesOn, LongConsumer passed) throws IOException {
+        List<byte[]> concerned = new ArrayList<>();
+        byte[] next = null;
+        do {
+            next = metadata.recipes().someVersions(next, PAGES, (key, inode, page, recipe) -> {
+                passed.accept(recipe.dataBytes());
+                if (copies.concern(recipe)) {
+                    concerned.add(key);
+                }
+            });
+            for (byte[] key : concerned) {
+                replaced += replaceVersion(key, copies::copyOf);
+            }
+            concerned.clear();
+            context.collector().pace().await(0, goesOn::getAsBoolean);
+        } while (next != null && goesOn.getAsBoolean());
         return next == null;
+    }
+
+    private long replaceVersion(byte[] key, LongUnaryOperator copyOf) throws IOException {
+        context.committer().checkWritable();
+        Lock versions = metadata.recipes().versionLock();
+        Lock changes = context.committer().changes();
+        versions.lock();
+        try (HeldRecipe held = metadata.recipes().holdFew(0, 0, 0)) {
+            RecipePage before = metadata.recipes().version(key);
+            if (before == null) {
+                return 0;
+            }
+            holdCounts(held, before, copyOf);
+            changes.lock();
+            try {
+                RecipePage.Builder now = new RecipePage.Builder();
+                long found = replaceIn(before, now, copyOf);
+                if (found > 0) {
+                    metadata.recipes().rewriteVersion(key, before, now.build());
+                }
+                return found;
+            } finally {
+                changes.unlock();
+            }
+        } finally {
+            versions.unlock();
+        }
     }
 
     /** Returns the number of references that {@link #run} has replaced so far. */
@@ -139,11 +186,14 @@ final class ReferencePass {
 
     private void holdCounts(HeldRecipe held, Node node, long[] pages, LongUnaryOperator copyOf) throws IOException {
         for (long number : pages) {
-            RecipePage page = metadata.recipes().page(node.id, number);
-            for (int entry = 0; entry < page.count(); entry++) {
-                held.holdCount(page.chunkId(entry));
-                held.holdCount(copyOf.applyAsLong(page.chunkId(entry)));
-            }
+            holdCounts(held, metadata.recipes().page(node.id, number), copyOf);
+        }
+    }
+
+    private static void holdCounts(HeldRecipe held, RecipePage page, LongUnaryOperator copyOf) throws IOException {
+        for (int entry = 0; entry < page.count(); entry++) {
+            held.holdCount(page.chunkId(entry));
+            held.holdCount(copyOf.applyAsLong(page.chunkId(entry)));
         }
     }
 
@@ -165,9 +215,17 @@ final class ReferencePass {
     }
 
     private long replace(Node node, long number, LongUnaryOperator copyOf) throws IOException {
-        RecipePage page = metadata.recipes().page(node.id, number);
         RecipePage.Builder now = new RecipePage.Builder();
-        long replaced = 0;
+        long found = replaceIn(metadata.recipes().page(node.id, number), now, copyOf);
+        if (found > 0) {
+            metadata.recipes().rewrite(node.id, number, now.build());
+        }
+        return found;
+    }
+
+    /** Makes a page with the new copies; returns how many there are. */
+    private long replaceIn(RecipePage page, RecipePage.Builder now, LongUnaryOperator copyOf) throws IOException {
+        long found = 0;
         for (int entry = 0; entry < page.count(); entry++) {
             long copy = page.isZero(entry) ? ChunkId.NONE : copyOf.applyAsLong(page.chunkId(entry));
             if (copy != ChunkId.NONE && !metadata.counts().isReferable(copy)) {
@@ -176,11 +234,8 @@ final class ReferencePass {
             }
             long chunkId = copy == ChunkId.NONE ? page.chunkId(entry) : copy;
             now.add(chunkId, page.chunkOffset(entry), page.length(entry), page.fingerprintPrefix(entry));
-            replaced += copy == ChunkId.NONE ? 0 : 1;
+            found += copy == ChunkId.NONE ? 0 : 1;
         }
-        if (replaced > 0) {
-            metadata.recipes().rewrite(node.id, number, now.build());
-        }
-        return replaced;
+        return found;
     }
 }

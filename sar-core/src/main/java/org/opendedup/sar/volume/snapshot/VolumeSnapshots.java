@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -249,18 +250,31 @@ public final class VolumeSnapshots implements Closeable {
         long before = snapshots.before(deleted.get(0).number());
         long after = snapshots.after(deleted.get(0).number());
         try (VersionRelease release = metadata.recipes().release(before, after)) {
-            while (release.load()) {
+            while (freeStep(release)) {
                 if (closing) {
                     return false;
                 }
-                committer.checkWritable();
-                change(release::free);
             }
         }
         change(() -> deleted.stream()
                 .filter(record -> record.number() < after)
                 .forEach(metadata::forgetSnapshot));
         return true;
+    }
+
+    private boolean freeStep(VersionRelease release) throws IOException {
+        committer.checkWritable();
+        Lock versions = metadata.recipes().versionLock();
+        versions.lock();
+        try {
+            boolean isLoaded = release.load();
+            if (isLoaded) {
+                change(release::free);
+            }
+            return isLoaded;
+        } finally {
+            versions.unlock();
+        }
     }
 
     private interface Change {
