@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
@@ -280,6 +281,35 @@ final class FileTree implements Closeable {
 
     private static byte[] name(String kind, int number) {
         return (kind + "-" + number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Makes a snapshot, durably. */
+    void snapshot(String name) throws IOException {
+        volume.snapshots().create(name, 0, false);
+    }
+
+    /** Creates one file, so that a snapshot has something of its own. */
+    void createOne() throws IOException {
+        byte[] name = name("one-" + createdAnywhere, newFolders++);
+        volume.forget(volume.makeNode(Inode.ROOT, name, 0100644, 0, OWNER).inode(), 1);
+    }
+
+    /** Deletes snapshots, and waits until what only they had is freed. */
+    void deleteSnapshots(List<String> names) throws IOException {
+        for (String name : names) {
+            volume.snapshots().delete(name);
+        }
+        try {
+            volume.snapshots().freed().get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IOException(e);
+        }
+        volume.sync();
+    }
+
+    /** Lists the snapshots by their folder, as a program does. */
+    List<byte[]> listSnapshots() throws IOException {
+        return list(look(Inode.ROOT, ".snapshots".getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Makes a folder, fills it with empty files, and removes them, all durably. The folder stays. */

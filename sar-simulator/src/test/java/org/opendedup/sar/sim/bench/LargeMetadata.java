@@ -70,6 +70,11 @@ public final class LargeMetadata implements Callable<Integer> {
     @Option(names = "--emptied", description = "Files of a folder that is emptied, 0: none (default: ${DEFAULT-VALUE})")
     private int emptied = 300_000;
 
+    @Option(
+            names = "--snapshots",
+            description = "Snapshots of the large volume, 0: none (default: ${DEFAULT-VALUE})")
+    private int snapshots = 10_000;
+
     @Option(names = "--memory-budget", paramLabel = "MB", description = "Of each volume (default: ${DEFAULT-VALUE})")
     private int budgetMb = 1024;
 
@@ -130,6 +135,9 @@ public final class LargeMetadata implements Callable<Integer> {
             coldListings(large);
             coldLookups(large);
             rates(few, large);
+            if (snapshots > 0) {
+                snapshots(few, large);
+            }
             if (emptied > 0) {
                 emptiedFolder(large);
             }
@@ -194,6 +202,56 @@ public final class LargeMetadata implements Callable<Integer> {
         tree.prepare(kind);
         int[] done = new int[1];
         return Cost.of(() -> done[0] = tree.run(kind, random)).each(done[0]);
+    }
+
+    /**
+     * Measures the small volume without snapshots and with one before each round, in turns; then many snapshots of the
+     * large one, each with a new file.
+     */
+    private void snapshots(FileTree few, FileTree large) throws IOException {
+        for (FileTree.Work kind : FileTree.Work.values()) {
+            round(few, kind, ROUNDS);
+            List<Cost> without = new ArrayList<>();
+            List<Cost> with = new ArrayList<>();
+            for (int round = 0; round < 2 * ROUNDS; round++) {
+                without.add(round(few, kind, round));
+                few.prepare(kind);
+                few.snapshot("round");
+                int[] done = new int[1];
+                Random random = new Random(seed + 200 + round);
+                with.add(Cost.of(() -> done[0] = few.run(kind, random)).each(done[0]));
+                few.deleteSnapshots(List.of("round"));
+            }
+            Cost plain = Cost.median(without);
+            Cost kept = Cost.median(with);
+            say(
+                    "%s, a second: %.0f, %.0f after a snapshot, %.2f of it; %s and %s each",
+                    kind.words(),
+                    1 / plain.seconds(),
+                    1 / kept.seconds(),
+                    plain.seconds() / kept.seconds(),
+                    plain,
+                    kept);
+        }
+        List<String> names = new ArrayList<>();
+        List<Cost> costs = Cost.several(snapshots, number -> {
+            large.createOne();
+            names.add("snapshot-" + number);
+            return Cost.of(() -> large.snapshot("snapshot-" + number));
+        });
+        double[] ms = costs.stream().mapToDouble(cost -> cost.nanos() / 1e6).sorted().toArray();
+        say(
+                "%d snapshots of %d files: each made in %.2f ms, 99 %% in at most %.2f ms, the slowest in %.1f ms",
+                snapshots,
+                large.shape().files(),
+                ms[ms.length / 2],
+                ms[(int) (ms.length * 0.99)],
+                ms[ms.length - 1]);
+        say("their folder is listed in %s", Cost.of(large::listSnapshots));
+        say("the volume with them is opened in %s", Cost.of(large::reopen));
+        say("one of them is deleted in %s", Cost.of(() -> large.deleteSnapshots(List.of(names.get(snapshots / 2)))));
+        names.remove(snapshots / 2);
+        say("each of the others is deleted in %s", Cost.of(() -> large.deleteSnapshots(names)).each(names.size()));
     }
 
     private void emptiedFolder(FileTree tree) throws IOException {
