@@ -234,6 +234,29 @@ class SnapshotTest {
         assertEquals(0, versions(), "seed " + seed);
     }
 
+    /** What is said to be freed is what a collection finds as garbage afterwards. */
+    @Test
+    void whatDeletingFreesIsKnownExactly() throws Exception {
+        RandomTree tree = new RandomTree(random);
+        for (int round = 0; round < 6; round++) {
+            tree.change(volume, CHANGES);
+            volume.snapshots().create("s" + round, 0, false);
+        }
+        tree.change(volume, CHANGES);
+        volume.sync();
+        for (List<String> range : List.of(List.of("s1"), List.of("s3", "s4"), List.of("s0"), List.of("s2", "s5"))) {
+            awaitFreed();
+            long garbage = volume.statistics().garbageBytes();
+            long said = volume.snapshots().bytesFreedBy(range.get(0), range.get(range.size() - 1));
+            for (String name : range) {
+                volume.snapshots().delete(name);
+            }
+            awaitFreed();
+            assertEquals(said, volume.statistics().garbageBytes() - garbage, range + ", seed " + seed);
+        }
+        assertEquals(List.of(), volume.snapshots().list());
+    }
+
     /** The same with a database that does not keep versions is noticed. */
     @Test
     void controlVersionsThatAreLostAreMissed() throws IOException {

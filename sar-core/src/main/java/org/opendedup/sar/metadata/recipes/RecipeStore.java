@@ -230,7 +230,18 @@ public final class RecipeStore implements RecipePages {
 
     /** Begins to free the versions that only deleted snapshots have, between these two that exist. */
     public VersionRelease release(long before, long after) {
-        return new VersionRelease(overlay, counts, pageBytes, before, after);
+        return new VersionRelease(overlay, counts, pageBytes, new VersionGap(before, after));
+    }
+
+    /**
+     * Returns the bytes of chunks, before compression, that are freed if all snapshots between these two are deleted,
+     * as of the last commit.
+     *
+     * @param before number of a snapshot, or 0
+     * @param after number of a later one, or of the next one that is made
+     */
+    public long bytesBetween(long before, long after) throws IOException {
+        return new VersionSpace(overlay, counts, pageBytes, new VersionGap(before, after)).bytes();
     }
 
     private void cache(long inode, long page, RecipePage now) {

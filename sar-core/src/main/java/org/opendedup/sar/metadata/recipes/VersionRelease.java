@@ -41,8 +41,7 @@ public final class VersionRelease implements Closeable {
     private final Overlay overlay;
     private final ReferenceCounts counts;
     private final int pageBytes;
-    private final long firstBirth;
-    private final long after;
+    private final VersionGap gap;
     private final List<Version> versions = new ArrayList<>();
     private final List<byte[]> deaths = new ArrayList<>();
     private final Set<Long> held = new HashSet<>();
@@ -53,19 +52,15 @@ public final class VersionRelease implements Closeable {
     private long freed;
 
     /**
-     * @param before number of the newest snapshot before the deleted ones; 0 if there is none
-     * @param after number of the oldest snapshot after them, or that of the next one that is made
+     * @param gap has deleted snapshots only
      */
-    VersionRelease(Overlay overlay, ReferenceCounts counts, int pageBytes, long before, long after) {
+    VersionRelease(Overlay overlay, ReferenceCounts counts, int pageBytes, VersionGap gap) {
         this.overlay = overlay;
         this.counts = counts;
         this.pageBytes = pageBytes;
-        this.after = after;
-        // What was written before the first snapshot has birth 0. A version dies at the earliest with the snapshot
-        // after the one that it was born for.
-        firstBirth = before == 0 ? 0 : before + 1;
-        death = before + 2;
-        next = Keys.of(death, firstBirth);
+        this.gap = gap;
+        death = gap.firstDeath();
+        next = gap.from(death);
     }
 
     /** Returns the number of versions that were freed. */
@@ -81,9 +76,9 @@ public final class VersionRelease implements Closeable {
      */
     public boolean load() throws IOException {
         int references = 0;
-        while (death <= after && versions.size() < STEP && references < StepLimit.MAX_REFERENCES) {
+        while (death <= gap.after() && versions.size() < STEP && references < StepLimit.MAX_REFERENCES) {
             byte[] found = null;
-            try (Cursor cursor = overlay.scan(Family.DEATH, next, Keys.of(death, death))) {
+            try (Cursor cursor = overlay.scan(Family.DEATH, next, gap.to(death))) {
                 while (versions.size() < STEP && references < StepLimit.MAX_REFERENCES && cursor.next()) {
                     found = cursor.key();
                     references += load(found);
@@ -93,7 +88,7 @@ public final class VersionRelease implements Closeable {
                 next = Arrays.copyOf(found, found.length + 1);
             } else {
                 death++;
-                next = Keys.of(death, firstBirth);
+                next = gap.from(death);
             }
         }
         return !deaths.isEmpty();

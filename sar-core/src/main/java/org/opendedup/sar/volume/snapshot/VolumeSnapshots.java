@@ -147,6 +147,20 @@ public final class VolumeSnapshots implements Closeable {
         }
     }
 
+    /**
+     * Returns the bytes of chunks, before compression, that deleting these snapshots would free, and all others between
+     * them. Exact for what is committed. ENOENT.
+     *
+     * @param first the older one
+     * @param last the younger one, or the same
+     */
+    public long bytesFreedBy(String first, String last) throws IOException {
+        return metadata.recipes()
+                .bytesBetween(
+                        snapshots.before(get(first).number()),
+                        snapshots.after(get(last).number()));
+    }
+
     /** Sets the times of the folder, whose node the kernel may hold. */
     private void noteChange() throws IOException {
         Node node = nodes.pinIfPresent(SnapshotIds.FOLDER);

@@ -1,0 +1,27 @@
+package org.opendedup.sar.metadata.recipes;
+
+import org.opendedup.sar.metadata.record.Keys;
+
+/**
+ * What lies between two snapshots: the versions that were born after the one and died by the other. No other snapshot
+ * than those between them has these.
+ *
+ * @param before number of a snapshot; 0 for the begin of the volume
+ * @param after number of a later one, or the number of the next one that is made
+ */
+record VersionGap(long before, long after) {
+    /** The first snapshot with which such a version can have died. */
+    long firstDeath() {
+        return before + 2;
+    }
+
+    /** Returns the first key that a death in this gap can have. What is older than all snapshots has birth 0. */
+    byte[] from(long death) {
+        return Keys.of(death, before == 0 ? 0 : before + 1);
+    }
+
+    /** Returns a key above all deaths of one number. */
+    byte[] to(long death) {
+        return Keys.of(death, death);
+    }
+}
