@@ -3,7 +3,9 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -11,6 +13,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.TreeDigest;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.names.EntryVisitor;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -26,6 +29,10 @@ public final class VolumeFileSystem implements FileSystem {
     private final Checker checker;
     private Volume volume;
     private long lastInode;
+    /** What snapshots showed when they were made. */
+    private final Map<String, Map<String, String>> snapshots = new TreeMap<>();
+
+    private int lastSnapshot;
 
     /** Opens the volume, any number of times. */
     @FunctionalInterface
@@ -93,6 +100,32 @@ public final class VolumeFileSystem implements FileSystem {
             }
         }
         return migrated;
+    }
+
+    /**
+     * Compares all snapshots with what the volume showed when they were made; then deletes some, and makes one.
+     *
+     * @return how many were compared
+     */
+    public int compareSnapshots(Random random) throws IOException {
+        for (Map.Entry<String, Map<String, String>> each : snapshots.entrySet()) {
+            Map<String, String> found = TreeDigest.of(volume, TreeDigest.snapshotRoot(volume, each.getKey()));
+            if (!found.equals(each.getValue())) {
+                throw new AssertionError(each.getKey() + " shows " + found + " instead of " + each.getValue());
+            }
+        }
+        int compared = snapshots.size();
+        for (String name : List.copyOf(snapshots.keySet())) {
+            if (random.nextInt(3) == 0) {
+                snapshots.remove(name);
+                volume.snapshots().delete(name);
+            }
+        }
+        String name = "snapshot" + ++lastSnapshot;
+        // A file without the bytes that are not stored has other blocks, but the digest does not look at these.
+        snapshots.put(name, TreeDigest.of(volume, Inode.ROOT));
+        volume.snapshots().create(name, 0, false);
+        return compared;
     }
 
     @Override

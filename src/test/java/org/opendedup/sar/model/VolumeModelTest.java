@@ -40,6 +40,7 @@ class VolumeModelTest {
     private static final int SEEDS_WITH_SSD = 3;
     private static final int CALLS_PER_COLLECTION = 97;
     private static final int CALLS_PER_MIGRATION = 31;
+    private static final int CALLS_PER_SNAPSHOT = 83;
 
     @TempDir
     Path folder;
@@ -80,6 +81,25 @@ class VolumeModelTest {
         AtomicLong migrated = new AtomicLong();
         new Comparison(() -> migrating(newVolumeWithRawFiles(chunking), seed, migrated)).check(seed, OPS, getClass());
         assertTrue(migrated.get() > 0, "no file was migrated");
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void itStillDoesWhileSnapshotsAreMadeAndStayAsTheyWere(long seed, Chunking chunking) throws IOException {
+        AtomicLong compared = new AtomicLong();
+        new Comparison(() -> withSnapshots(newVolume(chunking), seed, compared)).check(seed, OPS, getClass());
+        assertTrue(compared.get() > 0, "no snapshot was compared");
+    }
+
+    /** Returns a file system that compares, deletes and makes snapshots before every n-th call. */
+    private static FileSystem withSnapshots(VolumeFileSystem volume, long seed, AtomicLong compared) {
+        int[] calls = new int[1];
+        Random random = new Random(seed);
+        return BeforeCalls.of(volume, method -> {
+            if (++calls[0] % CALLS_PER_SNAPSHOT == 0) {
+                compared.addAndGet(volume.compareSnapshots(random));
+            }
+        });
     }
 
     /** Returns a file system that migrates some files before every n-th call. */

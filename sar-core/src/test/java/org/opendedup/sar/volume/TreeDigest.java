@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,6 +18,10 @@ import org.opendedup.sar.volume.posix.Attributes;
 
 /** What a tree of a volume shows: for each path one line of attributes, extended attributes and content. */
 public final class TreeDigest {
+    private static final int PIECE = 1 << 20;
+    /** Of a longer file, this begin and the end are looked at. */
+    private static final long MOST_BYTES = 8 * PIECE;
+
     private final Volume volume;
     private final Map<String, String> lines = new TreeMap<>();
 
@@ -55,8 +60,10 @@ public final class TreeDigest {
             addChildren(path, found.inode());
         } else if ((found.mode() & Modes.TYPE) == Modes.SYMBOLIC_LINK) {
             lines.put(path, line + " -> " + new String(volume.readSymbolicLink(found.inode()), ISO_8859_1));
-        } else {
+        } else if ((found.mode() & Modes.TYPE) == Modes.REGULAR) {
             lines.put(path, line + " " + content(found));
+        } else {
+            lines.put(path, line + " device " + found.device());
         }
     }
 
@@ -76,9 +83,16 @@ public final class TreeDigest {
     private String content(Attributes found) throws IOException {
         OpenFile file = volume.open(found.inode(), false);
         try {
-            ByteBuffer bytes = ByteBuffer.allocate((int) found.size());
-            int length = volume.read(file, 0, bytes);
-            return length + " " + Hashing.sha256().hashBytes(bytes.array());
+            Hasher hasher = Hashing.sha256().newHasher();
+            ByteBuffer bytes = ByteBuffer.allocate(PIECE);
+            long end = Math.min(found.size(), MOST_BYTES);
+            for (long at = 0; at < end; at += bytes.position()) {
+                volume.read(file, at, bytes.clear());
+                hasher.putBytes(bytes.array(), 0, bytes.position());
+            }
+            volume.read(file, Math.max(0, found.size() - PIECE), bytes.clear());
+            hasher.putBytes(bytes.array(), 0, bytes.position());
+            return hasher.hash().toString();
         } finally {
             volume.close(file);
         }
