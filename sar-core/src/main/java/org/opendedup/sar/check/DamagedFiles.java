@@ -214,7 +214,11 @@ public final class DamagedFiles {
     private void find(Inode inode) throws IOException {
         long pageBytes = metadata.recipes().pageBytes();
         metadata.recipes()
-                .forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> find(inode.id(), inode.size(), number * pageBytes, page));
+                .forEachPage(
+                        inode.id(),
+                        0,
+                        Long.MAX_VALUE,
+                        (number, page) -> find(inode.id(), inode.size(), number * pageBytes, page));
     }
 
     private void find(long inode, long size, long start, RecipePage page) {

@@ -105,8 +105,8 @@ final class VersionCheck {
         RecipePage page = version.page();
         if (page == null) {
             corrections.recipeDamaged();
-            int finding = damaged("page " + number + " of the recipe of inode " + inode + " in snapshot " + newest
-                    + " is damaged");
+            int finding = damaged(
+                    "page " + number + " of the recipe of inode " + inode + " in snapshot " + newest + " is damaged");
             findings.damaged(finding, id, start, start + records.pageBytes());
         } else {
             references.add(id, start, page);

@@ -160,8 +160,8 @@ public final class ContainerRecords {
     }
 
     /**
-     * Visits every reference of every recipe, present ones and those of snapshots. A damaged recipe page has none, and so has a volume of chunks: its
-     * recipes are logs, which may name what no longer exists.
+     * Visits every reference of every recipe, present ones and those of snapshots. A damaged recipe page has none, and
+     * so has a volume of chunks: its recipes are logs, which may name what no longer exists.
      *
      * @return whether no page is damaged
      */
@@ -175,8 +175,8 @@ public final class ContainerRecords {
                 areAllWhole &= visit(cursor.key(), cursor.value(), visitor);
             }
         }
-        try (Cursor cursor =
-                database.scan(Family.VERSION, VersionKeys.from(Kind.RECIPE, Keys.FIRST), VersionKeys.end(Kind.RECIPE))) {
+        try (Cursor cursor = database.scan(
+                Family.VERSION, VersionKeys.from(Kind.RECIPE, Keys.FIRST), VersionKeys.end(Kind.RECIPE))) {
             while (cursor.next()) {
                 areAllWhole &= visit(VersionKeys.numbers(Kind.RECIPE, cursor.key()), cursor.value(), visitor);
             }

@@ -189,7 +189,12 @@ public final class MetadataRecords {
      * @param page for a page of a recipe: the page; null if its record is damaged
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Version(Kind kind, byte[] numbers, long birth, long death, @Nullable RecipePage page) {
+    public record Version(
+            Kind kind,
+            byte[] numbers,
+            long birth,
+            long death,
+            @Nullable RecipePage page) {
         /** Returns the key of its death. */
         public byte[] deathKey() {
             return VersionKeys.death(death, birth, kind, numbers);
@@ -198,15 +203,16 @@ public final class MetadataRecords {
 
     /** Returns the versions that snapshots have, in the order of their keys. Those with an unknown key are null. */
     public RecordCursor<Version> versions() throws IOException {
-        return new RecordCursor<>(database.scan(Family.VERSION, Keys.FIRST, Keys.END), Keys.LONG_BYTES, (key, value) -> {
-            Kind kind = VersionKeys.kindOf(key);
-            if (kind == null) {
-                throw new CorruptionException("metadata database, version", -1, "a kind of record", "another");
-            }
-            byte[] numbers = VersionKeys.numbers(kind, key);
-            RecipePage page = kind == Kind.RECIPE ? pageOf(numbers, value) : null;
-            return new Version(kind, numbers, Births.of(value), VersionKeys.deathOf(kind, key), page);
-        });
+        return new RecordCursor<>(
+                database.scan(Family.VERSION, Keys.FIRST, Keys.END), Keys.LONG_BYTES, (key, value) -> {
+                    Kind kind = VersionKeys.kindOf(key);
+                    if (kind == null) {
+                        throw new CorruptionException("metadata database, version", -1, "a kind of record", "another");
+                    }
+                    byte[] numbers = VersionKeys.numbers(kind, key);
+                    RecipePage page = kind == Kind.RECIPE ? pageOf(numbers, value) : null;
+                    return new Version(kind, numbers, Births.of(value), VersionKeys.deathOf(kind, key), page);
+                });
     }
 
     private @Nullable RecipePage pageOf(byte[] numbers, byte[] value) {

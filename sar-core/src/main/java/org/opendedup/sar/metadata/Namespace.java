@@ -160,8 +160,7 @@ public final class Namespace {
      */
     public void list(long directory, long cookie, EntryConsumer consumer) throws IOException {
         if (directory == SnapshotIds.FOLDER) {
-            snapshots.forEachEntry(
-                    cookie, (name, root, next) -> consumer.accept(name, root, Modes.DIRECTORY, next));
+            snapshots.forEachEntry(cookie, (name, root, next) -> consumer.accept(name, root, Modes.DIRECTORY, next));
             return;
         }
         byte[] from = Keys.of(directory, cookie + 1);

@@ -52,8 +52,7 @@ public final class PresentRecords {
         try (Batch batch = copy.batch()) {
             for (Family family : Family.values()) {
                 Map<byte[], byte[]> changes = generation.changes(family);
-                VersionKeeper.keep(
-                        copy, batch, generation.rule(), family, changes, generation.changes(Family.VERSION));
+                VersionKeeper.keep(copy, batch, generation.rule(), family, changes, generation.changes(Family.VERSION));
                 for (Map.Entry<byte[], byte[]> change : changes.entrySet()) {
                     if (change.getValue() == Generation.DELETED) {
                         batch.delete(family, change.getKey());

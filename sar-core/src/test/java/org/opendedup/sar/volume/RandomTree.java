@@ -70,8 +70,11 @@ public final class RandomTree {
                 volume.forget(found.inode(), 1);
                 volume.forget(volume.link(found.inode(), directory(), name()).inode(), 1);
             }
-            case 10 -> volume.forget(
-                    volume.makeSymbolicLink(directory(), name(), name(), OWNER).inode(), 1);
+            case 10 ->
+                volume.forget(
+                        volume.makeSymbolicLink(directory(), name(), name(), OWNER)
+                                .inode(),
+                        1);
             case 11 -> setAttribute(volume);
             case 12 -> truncate(volume);
             default -> volume.removeDirectory(directory(), name());

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
-
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -262,10 +261,11 @@ class SnapshotTest {
     void controlVersionsThatAreLostAreMissed() throws IOException {
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         KeyValueStore forgetful = (KeyValueStore) Proxy.newProxyInstance(
-                KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (self, method, arguments) ->
-                        method.getName().equals("batch")
-                                ? withoutVersions(metadata.batch())
-                                : method.invoke(metadata, arguments));
+                KeyValueStore.class.getClassLoader(),
+                new Class<?>[] {KeyValueStore.class},
+                (self, method, arguments) -> method.getName().equals("batch")
+                        ? withoutVersions(metadata.batch())
+                        : method.invoke(metadata, arguments));
         CrashDirectory data = new CrashDirectory(seed);
         VolumeConfig config = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
         Volume.create(config, data, metadata, InstantSource.system());

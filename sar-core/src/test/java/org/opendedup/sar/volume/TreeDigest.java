@@ -49,7 +49,11 @@ public final class TreeDigest {
         StringBuilder line = new StringBuilder();
         line.append("inode ").append(SnapshotIds.inode(found.inode()));
         line.append(String.format(" %o %d %d:%d ", found.mode(), found.links(), found.uid(), found.gid()));
-        line.append(found.size()).append(' ').append(found.modifiedNs()).append(' ').append(found.changedNs());
+        line.append(found.size())
+                .append(' ')
+                .append(found.modifiedNs())
+                .append(' ')
+                .append(found.changedNs());
         for (byte[] name : volume.extendedAttributes(found.inode())) {
             byte[] value = volume.extendedAttribute(found.inode(), name);
             line.append(' ').append(new String(name, ISO_8859_1)).append('=');

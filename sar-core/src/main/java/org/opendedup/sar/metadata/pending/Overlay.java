@@ -125,7 +125,9 @@ public final class Overlay {
         // so it misses none.
         held.add(range);
         try {
-            try (Cursor cursor = isInSnapshot(family, first) ? snapshotReads.scan(family, first, to) : database.scan(family, first, to)) {
+            try (Cursor cursor = isInSnapshot(family, first)
+                    ? snapshotReads.scan(family, first, to)
+                    : database.scan(family, first, to)) {
                 range.load(cursor, max, key -> isRemoved(family, key));
             }
             return range;
@@ -150,7 +152,12 @@ public final class Overlay {
 
     public void put(Family family, byte[] key, byte[] value) {
         Generation pending = pending();
-        pending.put(family, key, Kinds.of(family) == null ? value : Births.stamped(value, pending.rule().birth()));
+        pending.put(
+                family,
+                key,
+                Kinds.of(family) == null
+                        ? value
+                        : Births.stamped(value, pending.rule().birth()));
     }
 
     /**

@@ -55,8 +55,7 @@ public final class RecipeStore implements RecipePages {
     private volatile @Nullable Removal removal;
     private volatile DataListener listener = (inode, bytes) -> {};
 
-    public RecipeStore(
-            Overlay overlay, Snapshots snapshots, ReferenceCounts counts, int pageBytes, long cacheBytes) {
+    public RecipeStore(Overlay overlay, Snapshots snapshots, ReferenceCounts counts, int pageBytes, long cacheBytes) {
         this.overlay = overlay;
         this.snapshots = snapshots;
         this.counts = counts;
@@ -205,9 +204,7 @@ public final class RecipeStore implements RecipePages {
     /** Returns a page that only snapshots have; null if it is freed. Called with the lock of versions. */
     public @Nullable RecipePage version(byte[] key) throws IOException {
         byte[] value = overlay.get(Family.VERSION, key);
-        return value == null
-                ? null
-                : RecipeFormat.decode(VersionKeys.numbers(Kind.RECIPE, key), value, pageBytes);
+        return value == null ? null : RecipeFormat.decode(VersionKeys.numbers(Kind.RECIPE, key), value, pageBytes);
     }
 
     /**

@@ -51,9 +51,7 @@ public final class VersionRelease implements Closeable {
     private byte[] next;
     private long freed;
 
-    /**
-     * @param gap has deleted snapshots only
-     */
+    /** @param gap has deleted snapshots only */
     VersionRelease(Overlay overlay, ReferenceCounts counts, int pageBytes, VersionGap gap) {
         this.overlay = overlay;
         this.counts = counts;

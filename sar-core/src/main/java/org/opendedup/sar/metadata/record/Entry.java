@@ -34,7 +34,9 @@ public record Entry(long inode, int type) {
                 .toBytes();
     }
 
-    /** @param directory its inode number; in a snapshot as {@link SnapshotIds} says, and then so is the entry's inode */
+    /**
+     * @param directory its inode number; in a snapshot as {@link SnapshotIds} says, and then so is the entry's inode
+     */
     public static Entry decode(long directory, byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(Births.body(value), "entry of directory", directory).expectVersion(VERSION);
         int type = (int) in.readVarint(15) << TYPE_SHIFT;

@@ -10,10 +10,11 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 /**
  * A snapshot of a volume: the state of all files at one moment.
  *
- * <p>Its record, in the family {@code system} under {@code snapshot}, a space and the number as 16 hexadecimal digits: a
- * version byte, state (one byte: 0 it exists, 1 it is deleted and what only it had is being freed), whether a schedule
- * made it (one byte, 0 or 1), when it was made and until when it must not be deleted (zigzags, ms since 1970), the first
- * inode number that was free then, logical bytes and files of the volume then (varints), and the name in UTF-8.
+ * <p>Its record, in the family {@code system} under {@code snapshot}, a space and the number as 16 hexadecimal digits:
+ * a version byte, state (one byte: 0 it exists, 1 it is deleted and what only it had is being freed), whether a
+ * schedule made it (one byte, 0 or 1), when it was made and until when it must not be deleted (zigzags, ms since 1970),
+ * the first inode number that was free then, logical bytes and files of the volume then (varints), and the name in
+ * UTF-8.
  *
  * @param number rises with each snapshot; never used again
  * @param name a name that {@link EntryNames} allows
@@ -49,8 +50,7 @@ public record SnapshotRecord(
     }
 
     public SnapshotRecord heldUntil(long ms) {
-        return new SnapshotRecord(
-                number, name, createdMs, ms, isScheduled, isDeleted, firstInode, logicalBytes, files);
+        return new SnapshotRecord(number, name, createdMs, ms, isScheduled, isDeleted, firstInode, logicalBytes, files);
     }
 
     public SnapshotRecord deleted() {

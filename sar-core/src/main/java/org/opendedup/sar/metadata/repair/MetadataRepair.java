@@ -18,9 +18,9 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
-import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
@@ -145,7 +145,8 @@ public class MetadataRepair implements Corrections {
     }
 
     void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
-        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value == null ? null : born(family, key, value));
+        pending.put(
+                new Quarantine.Record(family, ByteBuffer.wrap(key)), value == null ? null : born(family, key, value));
     }
 
     /** Returns a record with the birth of the one that it replaces: snapshots that have that one have it, too. */

@@ -49,8 +49,7 @@ public final class SnapshotReads {
         long snapshot = SnapshotIds.snapshot(Keys.longAt(key, 0));
         byte[] plain = SnapshotIds.plainKey(key);
         byte[] present = database.get(family, plain);
-        byte[] found =
-                present != null && Births.of(present) <= snapshot ? present : version(kind, plain, snapshot);
+        byte[] found = present != null && Births.of(present) <= snapshot ? present : version(kind, plain, snapshot);
         snapshots.requireLiving(snapshot);
         return found;
     }
@@ -115,6 +114,7 @@ public final class SnapshotReads {
         private final byte[] to;
         /** The numbers at which the records of the snapshot end; null: where all end. */
         private final byte @Nullable [] end;
+
         private final Cursor present;
         private Cursor versions;
         private byte @Nullable [] presentKey;

@@ -75,8 +75,7 @@ public final class VersionKeeper {
                         && rule.keeps(Births.of(before))
                         && (change.getValue().length == 0 || Births.of(change.getValue()) != Births.of(before))) {
                     batch.put(Family.VERSION, version, before);
-                    batch.put(
-                            Family.DEATH, VersionKeys.death(rule.birth, Births.of(before), kind, key), DEATH);
+                    batch.put(Family.DEATH, VersionKeys.death(rule.birth, Births.of(before), kind, key), DEATH);
                 }
             }
         }

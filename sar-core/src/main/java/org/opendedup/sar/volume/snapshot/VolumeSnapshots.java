@@ -143,7 +143,8 @@ public final class VolumeSnapshots implements Closeable {
                     raws.size() + " files lie on the fast tier, and a snapshot has only what is in chunks");
         }
         if (commits.writer().intents().hasUnreadable()) {
-            throw new IOException("the intent log of some files cannot be read, and a snapshot would not have their bytes");
+            throw new IOException(
+                    "the intent log of some files cannot be read, and a snapshot would not have their bytes");
         }
     }
 
@@ -270,9 +271,7 @@ public final class VolumeSnapshots implements Closeable {
                 }
             }
         }
-        change(() -> deleted.stream()
-                .filter(record -> record.number() < after)
-                .forEach(metadata::forgetSnapshot));
+        change(() -> deleted.stream().filter(record -> record.number() < after).forEach(metadata::forgetSnapshot));
         return true;
     }
 

@@ -71,9 +71,7 @@ public final class LargeMetadata implements Callable<Integer> {
     @Option(names = "--emptied", description = "Files of a folder that is emptied, 0: none (default: ${DEFAULT-VALUE})")
     private int emptied = 300_000;
 
-    @Option(
-            names = "--snapshots",
-            description = "Snapshots of the large volume, 0: none (default: ${DEFAULT-VALUE})")
+    @Option(names = "--snapshots", description = "Snapshots of the large volume, 0: none (default: ${DEFAULT-VALUE})")
     private int snapshots = 10_000;
 
     @Option(names = "--memory-budget", paramLabel = "MB", description = "Of each volume (default: ${DEFAULT-VALUE})")
@@ -241,19 +239,18 @@ public final class LargeMetadata implements Callable<Integer> {
             names.add("snapshot-" + number);
             return Cost.of(() -> large.snapshot("snapshot-" + number));
         });
-        double[] ms = costs.stream().mapToDouble(cost -> cost.nanos() / 1e6).sorted().toArray();
+        double[] ms =
+                costs.stream().mapToDouble(cost -> cost.nanos() / 1e6).sorted().toArray();
         say(
                 "%d snapshots of %d files: each made in %.2f ms, 99 %% in at most %.2f ms, the slowest in %.1f ms",
-                snapshots,
-                large.shape().files(),
-                ms[ms.length / 2],
-                ms[(int) (ms.length * 0.99)],
-                ms[ms.length - 1]);
+                snapshots, large.shape().files(), ms[ms.length / 2], ms[(int) (ms.length * 0.99)], ms[ms.length - 1]);
         say("their folder is listed in %s", Cost.of(large::listSnapshots));
         say("the volume with them is opened in %s", Cost.of(large::reopen));
         say("one of them is deleted in %s", Cost.of(() -> large.deleteSnapshots(List.of(names.get(snapshots / 2)))));
         names.remove(snapshots / 2);
-        say("each of the others is deleted in %s", Cost.of(() -> large.deleteSnapshots(names)).each(names.size()));
+        say(
+                "each of the others is deleted in %s",
+                Cost.of(() -> large.deleteSnapshots(names)).each(names.size()));
     }
 
     private void emptiedFolder(FileTree tree) throws IOException {
