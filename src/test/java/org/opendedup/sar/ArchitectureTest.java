@@ -133,7 +133,7 @@ class ArchitectureTest {
             "volume",
             List.of(
                     "config", "posix", "node", "store", "backup", "commit", "engine", "write", "care", "raw", "chunks",
-                    "names", "parts", "file", "rewrite", ""));
+                    "names", "parts", "file", "rewrite", "clone", ""));
 
     /** Rooms of values, which every layer above may use. */
     private static final Set<String> OPEN_ROOMS = Set.of("metadata.record", "volume.config", "volume.posix");
@@ -146,7 +146,7 @@ class ArchitectureTest {
             entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
             entry(
                     "metadata.recipes",
-                    Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "StreamLogs", "VersionRelease")),
+                    Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "ReplacedPages", "StreamLogs", "VersionRelease")),
             entry("metadata.versions", Set.of("Snapshots")),
             entry(
                     "metadata.repair",
@@ -189,6 +189,7 @@ class ArchitectureTest {
                             "ChunkWalk",
                             "ClientReferences",
                             "StoredChunk")),
+            entry("volume.clone", Set.of("CloneReport", "TreeClone")),
             entry("volume.engine", Set.of("SpaceCollector", "VolumeCondition")),
             entry("volume.names", Set.of("AccessTimes", "EntryVisitor")),
             entry("volume.node", Set.of("OpenFile")),

@@ -24,6 +24,7 @@ import org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer;
 import org.opendedup.sar.restore.fragmentation.SparseContainer;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.care.Maintenance;
+import org.opendedup.sar.volume.clone.TreeClone;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -190,6 +191,11 @@ public final class VolumeMaintenance extends Maintenance {
                         .run();
             }
         });
+    }
+
+    /** Returns what clones one file or folder within the volume. */
+    public TreeClone treeClone(Progress progress) {
+        return new TreeClone(context, progress);
     }
 
     /**

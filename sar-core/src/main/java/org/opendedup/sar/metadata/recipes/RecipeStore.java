@@ -2,6 +2,8 @@ package org.opendedup.sar.metadata.recipes;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,8 @@ public final class RecipeStore implements RecipePages {
     private final Shard[] shards = new Shard[1 << SHARD_BITS];
     private volatile @Nullable Removal removal;
     private volatile DataListener listener = (inode, bytes) -> {};
+    /** What is collected of files that are being cloned: few. */
+    private final List<ReplacedPages> watched = new CopyOnWriteArrayList<>();
 
     public RecipeStore(Overlay overlay, Snapshots snapshots, ReferenceCounts counts, int pageBytes, long cacheBytes) {
         this.overlay = overlay;
@@ -119,6 +123,23 @@ public final class RecipeStore implements RecipePages {
                     "a recipe page spans at most " + pageBytes + " bytes, not " + now.bytes());
         }
         replace(inode, page, page(inode, page), now);
+    }
+
+    /**
+     * Adds the first page of a new file, which has no recipe yet, and updates the reference counts. An empty page adds
+     * nothing. After an IOException nothing is changed.
+     */
+    public void addFirst(long inode, RecipePage page) throws IOException {
+        if (page.count() > 0) {
+            replace(inode, 0, RecipePage.EMPTY, page);
+        }
+    }
+
+    /** Collects the pages of a file that are replaced from now on, until the result is closed. */
+    public ReplacedPages watch(long inode) {
+        ReplacedPages replaced = new ReplacedPages(inode, watched::remove);
+        watched.add(replaced);
+        return replaced;
     }
 
     /**
@@ -246,6 +267,9 @@ public final class RecipeStore implements RecipePages {
         synchronized (shard) {
             shard.version++;
             shard.pages.put(inode, page, now, now.heapBytes());
+        }
+        if (!watched.isEmpty()) {
+            watched.forEach(replaced -> replaced.note(inode, page));
         }
     }
 

@@ -262,8 +262,10 @@ public final class DirectoryTree {
     }
 
     /**
-     * Creates a regular file without a name. {@link #link} can add one. Without one, the file is deleted when its last
-     * reference is released, or after a crash.
+     * Creates a regular file or a directory without a name. {@link #link} can add a name to a file. Without one, it is
+     * deleted when its last reference is released, or after a crash; a directory with all that is in it.
+     *
+     * @param mode file type and permissions
      */
     public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkNotFailed();
@@ -271,8 +273,9 @@ public final class DirectoryTree {
         long id = newInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
-            Inode inode =
-                    Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs)).withLinks(0);
+            Inode inode = Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs))
+                    .withLinks(0)
+                    .withParent(Modes.isDirectory(mode) ? directory : 0);
             Node node = add(inode, parent, owner);
             node.unnamed = true;
             namespace.addOrphan(id, 0);

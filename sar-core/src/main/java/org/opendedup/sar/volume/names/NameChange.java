@@ -65,7 +65,7 @@ final class NameChange implements AutoCloseable {
             throw new PosixException(Reason.ENOTDIR, "inode " + inode);
         }
         synchronized (node) {
-            if (node.links == 0) {
+            if (node.links == 0 && !node.unnamed) {
                 throw new PosixException(Reason.ENOENT, "directory " + inode + " was removed");
             }
         }
@@ -83,10 +83,10 @@ final class NameChange implements AutoCloseable {
         }
     }
 
-    /** Updates the link count and times of a directory whose names changed. */
+    /** Updates the link count and times of a directory whose names changed. One without a name has no links. */
     void touch(Node directory, int moreLinks) {
         synchronized (directory) {
-            directory.links += moreLinks;
+            directory.links += directory.unnamed ? 0 : moreLinks;
             directory.modifiedNs = nowNs;
             directory.changedNs = nowNs;
         }

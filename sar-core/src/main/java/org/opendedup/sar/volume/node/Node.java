@@ -58,7 +58,7 @@ public final class Node {
     public @Nullable RawFile raw;
     /** The bytes on the fast tier that are newer than the recipe; null if there are none. */
     public @Nullable ChangedBytes changed;
-    /** Whether the file was created without a name and never had one; it may still get one. */
+    /** Whether it was created without a name and never had one; a file may still get one. */
     public boolean unnamed;
 
     public long accessedNs;
@@ -323,6 +323,26 @@ public final class Node {
         awaitEnd(() -> contents != null && contents.cutting);
     }
 
+    /**
+     * Waits until the file takes writes: it is neither being truncated nor has {@linkplain #pauseWrites paused} them.
+     */
+    public synchronized void awaitWritable() throws IOException {
+        awaitEnd(() -> contents != null && (contents.cutting || contents.pauses > 0));
+    }
+
+    /**
+     * Makes writes of the file wait until {@link #resumeWrites}. Called with its storing lock held: then all dirty
+     * bytes can be stored, and the recipe is the file as it is at that moment.
+     */
+    public synchronized void pauseWrites() {
+        contents().pauses++;
+    }
+
+    public synchronized void resumeWrites() {
+        contents().pauses--;
+        notifyAll();
+    }
+
     /** Ends a truncation: the truncated tail is removed, is being removed in the background, or cannot be removed. */
     public synchronized void endCutting() {
         contents().cutting = false;
@@ -436,6 +456,8 @@ public final class Node {
         public boolean scheduled;
         /** Whether the file is being truncated: nothing is stored meanwhile, and its length does not change. */
         public boolean cutting;
+        /** Number of callers for which writes wait. */
+        int pauses;
         /** True while the truncated tail is being removed; a read waits, or is retried. */
         public boolean isCut;
 

@@ -2,6 +2,10 @@ package org.opendedup.sar.volume.raw;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +24,7 @@ import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.pending.StepLimit;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Capacity;
@@ -31,8 +36,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Frees inodes without a name, and truncated tails of files. Removes recipes in bounded batches, each atomically with
  * the counts that it decreases. Reads what a batch changes before it acquires the change lock, so that no thread waits
- * for the disk with the lock held. A small file is freed immediately, a large one in the background. Work that a crash
- * interrupts is on the orphan list, and is resumed when the volume is opened.
+ * for the disk with the lock held. A small file is freed immediately, a large one in the background, as is a directory
+ * that never had a name, with all that is in it. Work that a crash interrupts is on the orphan list, and is resumed
+ * when the volume is opened.
  */
 public final class Reaper implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Reaper.class);
@@ -99,8 +105,9 @@ public final class Reaper implements Closeable {
         if (inode != null) {
             forgetBytes(inode);
         }
-        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, true, null);
-        boolean done = atOnce && reapLogging(dead);
+        NodeTable tree = inode != null && inode.isDirectory() ? nodes : null;
+        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, true, null, tree);
+        boolean done = atOnce && tree == null && reapLogging(dead);
         if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
         }
@@ -161,6 +168,7 @@ public final class Reaper implements Closeable {
      * @param mayHaveAttributes whether extended attributes are to be looked for
      * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
      *     any more
+     * @param tree for a directory that may have entries, which are removed with it: the nodes; else null
      */
     private record Dead(
             long inode,
@@ -168,15 +176,20 @@ public final class Reaper implements Closeable {
             boolean whole,
             boolean counted,
             boolean mayHaveAttributes,
-            @Nullable Node file) {
+            @Nullable Node file,
+            @Nullable NodeTable tree) {
         Dead(long inode, long fromPage, @Nullable Node file) {
-            this(inode, fromPage, false, true, false, file);
+            this(inode, fromPage, false, true, false, file, null);
         }
     }
 
-    /** Frees an inode without names and users: the first batch immediately, the rest in the background. */
+    /**
+     * Frees an inode without names and users: the first batch immediately, the rest in the background. A directory that
+     * never had a name may have entries; they are removed, too.
+     */
     public void free(Node node, NodeTable nodes) {
-        Dead dead = new Dead(node.id, 0, true, true, node.mayHaveAttributes(), null);
+        boolean isTree = node.unnamed && node.isDirectory();
+        Dead dead = new Dead(node.id, 0, true, true, node.mayHaveAttributes(), null, isTree ? nodes : null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
                 background.execute(() -> reapWhenThereIsSpace(dead));
@@ -203,7 +216,7 @@ public final class Reaper implements Closeable {
             nodes.drop(node);
             committer.changes().unlock();
         }
-        return reapBatch(dead);
+        return dead.tree == null && reapBatch(dead);
     }
 
     /**
@@ -345,10 +358,115 @@ public final class Reaper implements Closeable {
     }
 
     private void reap(Dead dead) throws IOException {
-        boolean done = false;
+        boolean done = dead.tree != null && !new TreeRemoval(dead.inode, dead.tree).run();
         while (!done && !closing) {
             committer.checkWritable();
             done = reapBatch(dead);
+        }
+    }
+
+    /**
+     * Removes the entries of a directory without a name, and what is only there. Nobody else reaches them. Keeps one
+     * place for each directory between the root of the tree and the present one.
+     */
+    private final class TreeRemoval {
+        /** Number of entries that are listed in one call, so that no cursor stays open meanwhile. */
+        private static final int BATCH = 256;
+
+        private final NodeTable nodes;
+        private final Deque<Place> way = new ArrayDeque<>();
+
+        TreeRemoval(long root, NodeTable nodes) {
+            this.nodes = nodes;
+            way.push(new Place(null, root, 0));
+        }
+
+        /**
+         * The entries of a directory from a cookie on.
+         *
+         * @param entry by which the directory is found; null for the root
+         */
+        private record Place(@Nullable Name entry, long directory, long cookie) {}
+
+        private record Name(long directory, byte[] name, long inode, int type, long cookie) {}
+
+        /** Returns false if the volume is being closed before all is removed. */
+        boolean run() throws IOException {
+            while (!way.isEmpty()) {
+                if (closing) {
+                    return false;
+                }
+                Place place = way.pop();
+                List<Name> names = names(place);
+                if (names.isEmpty()) {
+                    if (place.entry != null) {
+                        remove(place.entry);
+                    }
+                    continue;
+                }
+                removeSome(place, names);
+            }
+            return true;
+        }
+
+        /** Removes entries up to the first directory, which is next. */
+        private void removeSome(Place place, List<Name> names) throws IOException {
+            for (Name name : names) {
+                if (Modes.isDirectory(name.type)) {
+                    way.push(new Place(place.entry, place.directory, name.cookie));
+                    way.push(new Place(name, name.inode, 0));
+                    return;
+                }
+                remove(name);
+            }
+            way.push(new Place(place.entry, place.directory, names.get(names.size() - 1).cookie));
+        }
+
+        private List<Name> names(Place place) throws IOException {
+            List<Name> names = new ArrayList<>();
+            metadata.namespace()
+                    .list(
+                            place.directory,
+                            place.cookie,
+                            (name, inode, type, cookie) -> names.size() < BATCH
+                                    && names.add(new Name(place.directory, name, inode, type, cookie)));
+            return names;
+        }
+
+        private void remove(Name name) throws IOException {
+            committer.checkWritable();
+            Node parent = nodes.pinIfPresent(name.directory);
+            Node node = nodes.pinIfPresent(name.inode);
+            committer.changes().lock();
+            try {
+                metadata.namespace().removeEntry(name.directory, name.name);
+                if (node != null) {
+                    unlink(node);
+                }
+                if (parent != null && Modes.isDirectory(name.type)) {
+                    synchronized (parent) {
+                        parent.links--;
+                    }
+                    nodes.markDirty(parent);
+                }
+            } finally {
+                committer.changes().unlock();
+                for (Node pinned : Arrays.asList(parent, node)) {
+                    if (pinned != null) {
+                        nodes.unpin(pinned);
+                    }
+                }
+            }
+        }
+
+        private void unlink(Node node) throws IOException {
+            synchronized (node) {
+                node.links = node.isDirectory() ? 0 : node.links - 1;
+                if (node.links == 0) {
+                    metadata.namespace().addOrphan(node.id, 0);
+                }
+            }
+            nodes.markDirty(node);
         }
     }
 

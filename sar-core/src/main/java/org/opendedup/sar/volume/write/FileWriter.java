@@ -147,7 +147,7 @@ public final class FileWriter {
         synchronized (node) {
             node.transferred = true;
             // Otherwise a write past the new end would make old bytes below it visible that are still to be removed.
-            node.awaitNotCutting();
+            node.awaitWritable();
             contents = node.contents();
             if (!capacity.tryTake(wanted(write, stored), write.mayUseReserve)) {
                 return false;

@@ -13,6 +13,7 @@ import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.RoughTime;
 
@@ -27,7 +28,7 @@ final class JobClient {
 
     /** The kinds of jobs of which nothing is kept when they are stopped. */
     private static final Set<String> STARTING_ANEW =
-            Set.of(CheckControl.COMMAND, DamagedCommand.JOB, BackupControl.COMMAND);
+            Set.of(CheckControl.COMMAND, DamagedCommand.JOB, BackupControl.COMMAND, FileControl.CLONE);
 
     private final VolumeClient cli;
     private final String command;

@@ -48,6 +48,7 @@ import picocli.CommandLine.ScopeType;
             TopCommand.class,
             FileCommand.class,
             ChunkCommand.class,
+            CloneCommand.class,
             DefragCommand.class,
             GcCommand.class,
             ScrubCommand.class,

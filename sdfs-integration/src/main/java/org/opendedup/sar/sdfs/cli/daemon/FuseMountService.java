@@ -19,6 +19,7 @@ import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
+import org.opendedup.sar.sdfs.cli.files.ServedPaths;
 import org.opendedup.sar.sdfs.cli.files.TierTools;
 import org.opendedup.sar.sdfs.cli.files.VolumePaths;
 import org.opendedup.sar.sdfs.collect.Moves;
@@ -110,10 +111,10 @@ public final class FuseMountService implements MountService {
                     care.join(),
                     new DamageSource(care.damage(), failures::settleDamage),
                     care.backups(),
-                    new TierTools(volume, mount::writeBack),
+                    new TierTools(volume, cacheOf(mount)),
                     new FileTools(
                             volume,
-                            mount::writeBack,
+                            cacheOf(mount),
                             () -> sar.status().settings(),
                             config.restore().cache().toString()));
         } catch (IOException | RuntimeException e) {
@@ -124,6 +125,20 @@ public final class FuseMountService implements MountService {
             }
             throw e;
         }
+    }
+
+    private static ServedPaths.Cache cacheOf(KernelMount mount) {
+        return new ServedPaths.Cache() {
+            @Override
+            public void writeBack() throws IOException {
+                mount.writeBack();
+            }
+
+            @Override
+            public void forget(long directory, byte[] name) {
+                mount.forget(directory, name);
+            }
+        };
     }
 
     @Override

@@ -27,14 +27,16 @@ import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /**
- * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control
- * commands with these names. The latter two are jobs, see {@link JobControl}. JMX does the same by {@link FileCare}.
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code clone}, {@code defrag} and {@code restore}: the
+ * control commands with these names. The latter three are jobs, see {@link JobControl}. JMX does the same by
+ * {@link FileCare}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
  * gives no access to a file that the mount would refuse.
  */
 public final class FileControl implements FileCare, Closeable {
     public static final String FILE = "file";
+    public static final String CLONE = "clone";
     public static final String DEFRAG = "defrag";
     public static final String RESTORE = "restore";
     public static final String TOP = "top";
@@ -45,6 +47,7 @@ public final class FileControl implements FileCare, Closeable {
     /** Device number, unique to the volume wherever its mount is moved; empty if nothing is mounted there. */
     private final Optional<String> device;
 
+    private final WorkControl clones;
     private final WorkControl defragmentations;
     private final WorkControl restores;
 
@@ -57,6 +60,7 @@ public final class FileControl implements FileCare, Closeable {
         this.files = files;
         own = new OwnFolders(stores);
         this.mountPoint = mountPoint;
+        clones = new WorkControl(CLONE, new AttendedJobs<>(volume, CLONE), false, this::cloneTree);
         defragmentations = new WorkControl(DEFRAG, new AttendedJobs<>(volume, DEFRAG), true, this::defrag);
         restores = new WorkControl(RESTORE, new AttendedJobs<>(volume, RESTORE), true, this::restore);
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
@@ -69,6 +73,8 @@ public final class FileControl implements FileCare, Closeable {
                 (arguments, caller) -> file(new ControlArguments(arguments)),
                 TOP,
                 (arguments, caller) -> top(new ControlArguments(arguments)),
+                CLONE,
+                clones::answer,
                 DEFRAG,
                 defragmentations::answer,
                 RESTORE,
@@ -118,7 +124,14 @@ public final class FileControl implements FileCare, Closeable {
 
     /** Returns the jobs of the commands. */
     public List<Jobs<?>> jobs() {
-        return List.of(defragmentations.jobs(), restores.jobs());
+        return List.of(clones.jobs(), defragmentations.jobs(), restores.jobs());
+    }
+
+    private Work<Map<String, Object>> cloneTree(ControlArguments arguments) throws IOException {
+        String source = arguments.text("path");
+        String target = arguments.text("target");
+        arguments.end();
+        return files.cloneTree(source, target);
     }
 
     private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {
@@ -146,7 +159,8 @@ public final class FileControl implements FileCare, Closeable {
             throw new IOException("there is no folder " + parent + "; make it first: mkdir -p " + parent);
         }
         if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
-            throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
+            throw new IOException(target
+                    + " lies in the volume itself; copy within it with sdfscli VOLUME clone or cp, which move no data");
         }
         own.requireApart(target);
         return files.restore(path, target);
@@ -162,7 +176,8 @@ public final class FileControl implements FileCare, Closeable {
     /** Stops the running jobs. */
     @Override
     public void close() throws IOException {
-        try (defragmentations) {
+        try (clones;
+                defragmentations) {
             restores.close();
         }
     }

@@ -71,6 +71,11 @@ public class FileTools {
         return new RestoreWork(paths(), path, new TreeRestore(volume, path, target));
     }
 
+    /** Returns what clones a file or folder to a path that must not exist. */
+    public Work<Map<String, Object>> cloneTree(String source, String target) throws IOException {
+        return new CloneWork(paths(), source, target);
+    }
+
     /**
      * Checks the whole volume.
      *

@@ -5,10 +5,13 @@ import org.opendedup.sar.volume.Volume;
 
 /** Finds files of a mounted volume by their paths, after the kernel has written back its cache. */
 public record ServedPaths(Volume volume, Cache cache) {
-    /** What programs have written and the kernel has not sent yet. */
-    @FunctionalInterface
+    /** What the kernel knows of the volume. */
     public interface Cache {
+        /** Makes it send what programs have written. */
         void writeBack() throws IOException;
+
+        /** Makes it ask again whether a name exists in the directory with this inode number. */
+        void forget(long directory, byte[] name);
     }
 
     /** As {@link VolumePaths#use}. */

@@ -42,6 +42,9 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     static final long BUFFER_BYTES =
             WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
 
+    /** Copies a descriptor, as fcntl(2) says. */
+    private static final int F_DUPFD_CLOEXEC = 1030;
+
     private final Libc libc;
     private final SharedDescriptor device;
     private final ByteBuffer requestBuffer;
@@ -163,6 +166,30 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
                     "the kernel keeps old attributes of inode {}: {}",
                     inode,
                     libc.functions().strerror(Libc.errno()));
+        }
+    }
+
+    /**
+     * Makes the kernel ask for a name of a directory, and for its attributes, when it needs them next. For a thread
+     * that serves no requests.
+     */
+    void forget(long directory, byte[] name) {
+        int[] copy = {-1};
+        // Answers to requests that this waits for may go through the same descriptor meanwhile.
+        device.whileOpen(fd -> copy[0] = libc.functions().fcntl(fd, F_DUPFD_CLOEXEC, 0L));
+        if (copy[0] < 0) {
+            return;
+        }
+        try {
+            Invalidation note = new Invalidation(libc);
+            if (!note.sendName(copy[0], directory, name) || !note.send(copy[0], directory, Invalidation.NO_PAGES)) {
+                LOG.warn(
+                        "the kernel keeps what it knew of a name in inode {}: {}",
+                        directory,
+                        libc.functions().strerror(Libc.errno()));
+            }
+        } finally {
+            libc.functions().close(copy[0]);
         }
     }
 

@@ -365,6 +365,16 @@ public final class KernelMount implements Closeable {
     }
 
     /**
+     * Makes the kernel forget whether a name exists, because it was changed without a request of the kernel. Do not
+     * call this from a thread that serves this file system.
+     *
+     * @param directory inode number of the directory
+     */
+    public void forget(long directory, byte[] name) {
+        channels.get(0).forget(directory, name);
+    }
+
+    /**
      * Cuts off programs after {@code umount -l}: files are still open, and no path to them exists through which the
      * kernel could be made to write back.
      */

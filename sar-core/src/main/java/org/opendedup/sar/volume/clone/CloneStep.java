@@ -1,0 +1,376 @@
+package org.opendedup.sar.volume.clone;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.TimeStamps;
+
+/**
+ * Clones some entries of one folder in one change of the metadata: those without bytes, and small files that nobody
+ * stores now, with the only page of their recipes. Files that are longer or in use get their names without bytes;
+ * {@link FileClone} adds these. For one thread.
+ *
+ * <p>The new inodes are records without nodes: nobody else reaches them before the tree has its name.
+ */
+final class CloneStep implements Closeable {
+    /** Maximum number of entries of a step, for which the change lock is held for a millisecond or two. */
+    private static final int MAX_ENTRIES = 128;
+
+    private static final byte[] NO_TARGET = {};
+
+    private final VolumeContext context;
+    private final MetadataStore metadata;
+    private final Namespace namespace;
+    private final NodeTable nodes;
+    private final Committer committer;
+    /** The folder that gets the clones; pinned. */
+    private final Node folder;
+
+    private final HardLinks links;
+    private final long nowNs;
+    private final List<Item> items = new ArrayList<>();
+    /** The clones that this step makes of files with several names, by their sources. */
+    private final Map<Long, Long> linked = new HashMap<>();
+    /** Number of references in the recipe pages of the small files. */
+    private int references;
+    /** Bytes in chunks of the small files. */
+    private long dataBytes;
+
+    private CloneReport report = CloneReport.NOTHING;
+
+    CloneStep(VolumeContext context, long folder, HardLinks links) throws IOException {
+        this.context = context;
+        metadata = context.metadata();
+        namespace = metadata.namespace();
+        nodes = context.nodes();
+        committer = context.committer();
+        this.folder = nodes.pin(folder);
+        this.links = links;
+        nowNs = TimeStamps.now(context.clock());
+    }
+
+    /** An entry that gets a clone. */
+    private static final class Item {
+        final byte[] name;
+        /** Pinned. */
+        final Node source;
+        /** Inode number of the clone. */
+        final long clone;
+        /** Whether the clone exists already, and gets a further name. */
+        final boolean isLink;
+        /** Names and values of the extended attributes, one after the other. */
+        final List<byte[]> extended = new ArrayList<>();
+
+        byte[] target = NO_TARGET;
+        /** As they are at the moment that the clone shows. */
+        @Nullable
+        Attributes attributes;
+        /** The recipe of a small file, whose storing lock is held; null for anything else. */
+        @Nullable
+        RecipePage page;
+
+        @Nullable
+        HeldRecipe held;
+        /** Node of the clone of a file whose bytes are still missing; pinned. */
+        @Nullable
+        Node missing;
+        /** Node of the clone that gets a further name; pinned. */
+        @Nullable
+        Node linked;
+
+        Item(byte[] name, Node source, long clone, boolean isLink) {
+            this.name = name;
+            this.source = source;
+            this.clone = clone;
+            this.isLink = isLink;
+        }
+    }
+
+    /** Returns whether another step must clone what follows. */
+    boolean isFull() {
+        return items.size() >= MAX_ENTRIES || references >= StepLimit.MAX_REFERENCES;
+    }
+
+    /** Returns what the step cloned. */
+    CloneReport report() {
+        return report;
+    }
+
+    /**
+     * Adds an entry. Leaves out one that was removed meanwhile.
+     *
+     * @return inode number of its clone; 0 if it has none
+     */
+    long add(byte[] name, long inode) throws IOException {
+        Node source = nodes.pinIfPresent(inode);
+        if (source == null) {
+            return 0;
+        }
+        long known = 0;
+        Item item;
+        try {
+            boolean mayHaveLinks =
+                    !source.isDirectory() && source.attributes(Node.Look.NONE).links() > 1;
+            known = !mayHaveLinks ? 0 : linked.containsKey(inode) ? linked.get(inode) : links.find(inode);
+            item = new Item(name, source, known == 0 ? newInode() : known, known != 0);
+            if (known != 0 && !linked.containsKey(inode)) {
+                item.linked = nodes.pin(known);
+            }
+        } catch (IOException | RuntimeException e) {
+            nodes.unpin(source);
+            throw e;
+        }
+        items.add(item);
+        if (!item.isLink) {
+            readExtended(item);
+            look(item);
+        }
+        return item.clone;
+    }
+
+    private long newInode() throws IOException {
+        try {
+            return metadata.nextInode();
+        } catch (WriteFailedException e) {
+            throw committer.stoppedBy(e);
+        }
+    }
+
+    private void readExtended(Item item) throws IOException {
+        for (byte[] name : context.attributes().names(item.source)) {
+            byte[] value = context.attributes().get(item.source, name);
+            if (value != null) {
+                item.extended.add(name);
+                item.extended.add(value);
+            }
+        }
+    }
+
+    /** Looks at the source, which stays as it is until {@link #put} if it is a small file. */
+    private void look(Item item) throws IOException {
+        Node source = item.source;
+        if (source.isRegular()) {
+            context.writer().intents().checkReadable(source.id);
+            context.raws().checkReadable(source.id);
+            lockSmall(item);
+        } else if ((source.type & Modes.TYPE) == Modes.SYMBOLIC_LINK) {
+            item.target = nodes.targetOfLink(source);
+        }
+        // A raw file is looked at by the fast tier, which may not answer.
+        item.attributes = source.attributes();
+        if (item.attributes.links() > 1 && !source.isDirectory()) {
+            linked.put(source.id, item.clone);
+        }
+    }
+
+    /** Locks a small file all of whose bytes are in its recipe, and reads that. */
+    private void lockSmall(Item item) throws IOException {
+        Node source = item.source;
+        if (source.size() > metadata.recipes().pageBytes()) {
+            return;
+        }
+        Node.Contents contents = source.use(context.dirtyBudget(), context.capacity());
+        // Waits for no lock: other threads lock several files in another order.
+        if (!contents.storing.tryLock()) {
+            source.leave();
+            return;
+        }
+        try {
+            long size = storedSize(source, contents);
+            if (size < 0) {
+                return;
+            }
+            RecipePage page = size == 0 ? RecipePage.EMPTY : metadata.recipes().page(source.id, 0);
+            if (page.bytes() > size || !metadata.counts().hasRoomFor(page)) {
+                return;
+            }
+            item.held = metadata.recipes().holdFew(source.id, 0, 1);
+            item.page = page;
+            references += page.count();
+            dataBytes += page.dataBytes();
+        } finally {
+            if (item.page == null) {
+                contents.storing.unlock();
+                source.leave();
+            }
+        }
+    }
+
+    /** Returns the length of a small file; -1 if its recipe does not have all of its bytes. */
+    private long storedSize(Node source, Node.Contents contents) {
+        synchronized (source) {
+            boolean isStored = source.raw == null
+                    && source.changed == null
+                    && contents.isClean()
+                    && !contents.cutting
+                    && source.size <= metadata.recipes().pageBytes();
+            return isStored ? source.size : -1;
+        }
+    }
+
+    /**
+     * Makes the clones, all in one change; those of long files without bytes. Here, and in {@link FileClone}, the
+     * volume is charged for what the tree takes.
+     *
+     * @throws NoSpaceException if the capacity is too small; nothing is made
+     */
+    void put() throws IOException {
+        context.capacity().take(dataBytes, true);
+        long left = dataBytes;
+        committer.changes().lock();
+        try {
+            for (Item item : items) {
+                put(item);
+                left -= item.page == null ? 0 : item.page.dataBytes();
+                report = report.plus(reportOf(item));
+            }
+        } finally {
+            committer.changes().unlock();
+            context.capacity().giveBack(left);
+        }
+    }
+
+    private void put(Item item) throws IOException {
+        Node source = item.source;
+        if (item.isLink) {
+            putLink(item);
+        } else {
+            putNew(item, Objects.requireNonNull(item.attributes));
+        }
+        namespace.putEntry(folder.id, item.name, item.clone, source.type);
+        if (source.isDirectory()) {
+            addLink(folder);
+        }
+    }
+
+    private void putLink(Item item) throws IOException {
+        // One that this step made is in memory.
+        Node clone = item.linked == null ? nodes.pin(item.clone) : item.linked;
+        item.linked = clone;
+        addLink(clone);
+    }
+
+    private void putNew(Item item, Attributes attributes) throws IOException {
+        Node source = item.source;
+        RecipePage page = item.page;
+        boolean isShared = linked.containsKey(source.id);
+        Inode made = clone(item, attributes, isShared);
+        if (page != null) {
+            // The only call that can fail is the first.
+            metadata.recipes().addFirst(item.clone, page);
+            metadata.addToTotals(page.dataBytes(), 1);
+            namespace.put(made);
+        } else {
+            metadata.addToTotals(0, 1);
+            if (source.isRegular()) {
+                item.missing = nodes.add(made);
+            } else {
+                namespace.put(made);
+            }
+        }
+        for (int i = 0; i < item.extended.size(); i += 2) {
+            namespace.putAttribute(item.clone, item.extended.get(i), item.extended.get(i + 1));
+        }
+        if (isShared) {
+            links.put(source, item.clone);
+        }
+    }
+
+    /** Counts a further name of a file, or a further folder in a folder. The staging directory has no links. */
+    private void addLink(Node node) {
+        synchronized (node) {
+            node.links += node.unnamed ? 0 : 1;
+        }
+        nodes.markDirty(node);
+    }
+
+    private static CloneReport reportOf(Item item) {
+        if (item.isLink) {
+            return new CloneReport(0, 0, 0, 1, 0, 0);
+        }
+        if (item.source.isDirectory()) {
+            return new CloneReport(1, 0, 0, 0, 0, 0);
+        }
+        if (!item.source.isRegular()) {
+            return new CloneReport(0, 0, 1, 0, 0, 0);
+        }
+        Attributes attributes = Objects.requireNonNull(item.attributes);
+        RecipePage page = item.page;
+        return page == null
+                ? new CloneReport(0, 1, 0, 0, 0, 0)
+                : new CloneReport(0, 1, 0, 0, attributes.size(), page.dataBytes());
+    }
+
+    /** Adds the bytes of the long files. */
+    void copyLong(FileClone.Watcher progress) throws IOException {
+        release();
+        for (Item item : items) {
+            Node missing = item.missing;
+            if (missing != null) {
+                report = report.plus(new FileClone(context, item.source, missing, progress).run());
+            }
+        }
+    }
+
+    /** Unlocks the small files. */
+    private void release() {
+        for (Item item : items) {
+            HeldRecipe held = item.held;
+            if (held != null) {
+                held.close();
+                item.held = null;
+                item.source.contents().storing.unlock();
+                item.source.leave();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        release();
+        for (Item item : items) {
+            nodes.unpin(item.source);
+            for (Node clone : Arrays.asList(item.missing, item.linked)) {
+                if (clone != null) {
+                    nodes.unpin(clone);
+                }
+            }
+        }
+        items.clear();
+        nodes.unpin(folder);
+    }
+
+    private Inode clone(Item item, Attributes of, boolean isShared) {
+        boolean isDirectory = item.source.isDirectory();
+        Inode.Times times = new Inode.Times(of.accessedNs(), of.modifiedNs(), nowNs, nowNs);
+        Inode clone = Inode.of(item.clone, of.mode(), times)
+                .withOwner(of.uid(), of.gid())
+                .withDevice(of.device())
+                .withLinks(isDirectory || isShared ? 2 : 1)
+                .withParent(isDirectory ? folder.id : 0);
+        if (item.page != null) {
+            return clone.withBytes(of.size(), item.page.dataBytes());
+        }
+        return item.target.length > 0 ? clone.withTarget(item.target) : clone;
+    }
+}

@@ -1,0 +1,302 @@
+package org.opendedup.sar.volume.clone;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
+import org.opendedup.sar.metadata.recipes.RecipeRanges;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.recipes.ReplacedPages;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.parts.VolumeContext;
+
+/**
+ * Copies the recipe of one file into that of a new one that nobody else uses, so that it has the bytes of one moment,
+ * although programs write to the file. First copies the whole recipe in steps, each under the file's storing lock and
+ * the change lock; then the pages that were replaced meanwhile, and again, until they are few. For the last of them
+ * writes to the file wait, for as long as it takes to store what is dirty in it.
+ */
+final class FileClone implements RecipeRanges.CopyListener {
+    /** Maximum number of recipe pages of one step, as in {@link org.opendedup.sar.volume.file.RangeCopy}. */
+    private static final StepLimit STEP = StepLimit.of(1024);
+
+    /** Maximum number of pages that are copied while writes wait: some milliseconds. */
+    private static final int LAST_PAGES = 256;
+
+    /** How often a file is begun again that is truncated, or stored from the fast tier, while it is cloned. */
+    private static final int ATTEMPTS = 100;
+
+    /** Bytes of the metadata that a step may take: those of its recipe pages, and of their counts. */
+    private static final long STEP_BYTES = 1 << 20;
+
+    private final VolumeContext context;
+    private final MetadataStore metadata;
+    private final RecipeStore recipes;
+    private final Committer committer;
+    private final Node source;
+    private final Node clone;
+    private final Watcher watcher;
+    private final int pageBytes;
+    /** Capacity in bytes taken for the page that is being added. */
+    private long growing;
+
+    /** Called between two steps. */
+    @FunctionalInterface
+    interface Watcher {
+        /** @throws InterruptedIOException to stop */
+        void look() throws InterruptedIOException;
+    }
+
+    /**
+     * @param source pinned
+     * @param clone pinned, empty
+     */
+    FileClone(VolumeContext context, Node source, Node clone, Watcher watcher) {
+        this.context = context;
+        metadata = context.metadata();
+        recipes = metadata.recipes();
+        committer = context.committer();
+        this.source = source;
+        this.clone = clone;
+        this.watcher = watcher;
+        pageBytes = recipes.pageBytes();
+    }
+
+    /** Returns the bytes that the clone has, as a part of a report. */
+    CloneReport run() throws IOException {
+        // While it has this user, the file neither becomes raw nor ends being raw.
+        source.use(context.dirtyBudget(), context.capacity());
+        try (ReplacedPages replaced = recipes.watch(source.id)) {
+            for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+                RawFile raw = source.rawFile();
+                // Stores a raw file in chunks, where it stays until it is written again.
+                context.fastTier().makeCurrent(source);
+                RawRecord.Copy copy = raw == null ? null : raw.record().copy();
+                if (raw == null || copy != null) {
+                    var unused = replaced.take();
+                    copy(0, raw == null ? storedBytes() : copy.size());
+                    if (follow(replaced, raw, copy)) {
+                        context.noteCopied(clone.id, 0, clone.size());
+                        return new CloneReport(0, 0, 0, 0, clone.size(), clone.dataBytes);
+                    }
+                }
+                clear();
+            }
+        } finally {
+            source.leave();
+        }
+        throw new PosixException(Reason.EBUSY, "it is truncated or stored again all the time");
+    }
+
+    private long storedBytes() {
+        synchronized (source) {
+            return source.storedBytes;
+        }
+    }
+
+    /** Copies the pages that were replaced, until the clone is the file. Returns false if it must begin again. */
+    private boolean follow(ReplacedPages replaced, @Nullable RawFile raw, RawRecord.@Nullable Copy copy)
+            throws IOException {
+        while (true) {
+            long[] pages = replaced.take();
+            if (pages == null) {
+                return false;
+            }
+            boolean isLast = pages.length <= LAST_PAGES;
+            if (isLast && raw == null) {
+                // So that writes wait for little.
+                context.writer().storeAll(source);
+                context.fastTier().storeChanges(source);
+            }
+            copy(pages);
+            if (isLast) {
+                Boolean isDone = finish(replaced, raw, copy);
+                if (isDone != null) {
+                    return isDone;
+                }
+            }
+        }
+    }
+
+    /**
+     * Copies the last pages while nothing is written to the file.
+     *
+     * @return whether the clone is the file; false: it must begin again; null: too many pages were replaced
+     */
+    private @Nullable Boolean finish(ReplacedPages replaced, @Nullable RawFile raw, RawRecord.@Nullable Copy copy)
+            throws IOException {
+        begin();
+        Lock storing = source.contents().storing;
+        storing.lock();
+        try {
+            source.awaitNotCutting();
+            source.pauseWrites();
+            try {
+                if (raw == null) {
+                    context.writer().storeAll(source);
+                    context.fastTier().storeChanges(source);
+                }
+                long[] pages = replaced.take();
+                long size = copy == null ? source.size() : copy.size();
+                boolean isStill = pages != null && size >= clone.size() && (raw == null || isStill(raw, copy));
+                if (!isStill || pages.length > LAST_PAGES) {
+                    return isStill ? null : false;
+                }
+                for (long page : pages) {
+                    copyHeld(page * pageBytes, Math.min(size, (page + 1) * pageBytes));
+                }
+                end(size);
+                return true;
+            } finally {
+                source.resumeWrites();
+            }
+        } finally {
+            storing.unlock();
+        }
+    }
+
+    /** Returns whether the recipe of a raw file is still the copy that was made. */
+    private static boolean isStill(RawFile raw, RawRecord.@Nullable Copy copy) {
+        return copy != null && copy.equals(raw.record().copy());
+    }
+
+    /** Gives the clone the length and the times that the file has now. */
+    private void end(long size) {
+        long accessedNs;
+        long modifiedNs;
+        synchronized (source) {
+            accessedNs = source.accessedNs;
+            modifiedNs = source.modifiedNs;
+        }
+        committer.changes().lock();
+        try {
+            synchronized (clone) {
+                clone.size = size;
+                clone.storedBytes = size;
+                clone.accessedNs = accessedNs;
+                clone.modifiedNs = modifiedNs;
+            }
+            context.nodes().markDirty(clone);
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /** Copies pages, neighbours together. */
+    private void copy(long[] pages) throws IOException {
+        int next = 0;
+        while (next < pages.length) {
+            int end = next + 1;
+            while (end < pages.length && pages[end] == pages[end - 1] + 1) {
+                end++;
+            }
+            copy(pages[next] * pageBytes, (pages[end - 1] + 1) * pageBytes);
+            next = end;
+        }
+    }
+
+    private void copy(long from, long to) throws IOException {
+        long at = from;
+        while (at < to) {
+            begin();
+            Lock storing = source.contents().storing;
+            try (HeldRecipe ofSource = hold(source, at, to);
+                    HeldRecipe ofClone = hold(clone, at, to)) {
+                long held = Math.min(to, Math.min(ofSource.endByte(), ofClone.endByte()));
+                storing.lock();
+                try {
+                    source.awaitNotCutting();
+                    long end = Math.min(held, storedBytes());
+                    if (at >= end) {
+                        // It was truncated, or ends before the last page does.
+                        return;
+                    }
+                    at = change(at, end);
+                } finally {
+                    storing.unlock();
+                }
+            }
+        }
+    }
+
+    /** Copies a range of one page while the storing lock is held. */
+    private void copyHeld(long from, long to) throws IOException {
+        for (long at = from; at < to; ) {
+            try (HeldRecipe ofSource = hold(source, at, to);
+                    HeldRecipe ofClone = hold(clone, at, to)) {
+                at = change(at, Math.min(to, Math.min(ofSource.endByte(), ofClone.endByte())));
+            }
+        }
+    }
+
+    /** Checks, with no lock held, what each step needs. */
+    private void begin() throws IOException {
+        watcher.look();
+        committer.checkWritable();
+        context.collector().admitMetadata(STEP_BYTES);
+    }
+
+    private HeldRecipe hold(Node node, long from, long to) throws IOException {
+        return recipes.hold(node.id, from / pageBytes, (to - 1) / pageBytes + 1, STEP.pages());
+    }
+
+    private long change(long from, long to) throws IOException {
+        committer.changes().lock();
+        try {
+            return from
+                    + metadata.ranges()
+                            .copy(new RecipeRanges.Copy(source.id, from, clone.id, from, to - from), STEP, this);
+        } finally {
+            context.capacity().giveBack(growing);
+            growing = 0;
+            context.nodes().markDirty(clone);
+            committer.changes().unlock();
+        }
+    }
+
+    /** Takes capacity for a page before it is added. The node takes it, too, when the page is added. */
+    @Override
+    public void growing(long bytes) throws IOException {
+        context.capacity().take(bytes, true);
+        growing = bytes;
+    }
+
+    @Override
+    public void copied(long from, long to) {
+        context.capacity().giveBack(growing);
+        growing = 0;
+        synchronized (clone) {
+            clone.size = Math.max(clone.size, to);
+            clone.storedBytes = clone.size;
+        }
+    }
+
+    /** Makes the clone empty. */
+    private void clear() throws IOException {
+        boolean isEmpty = false;
+        while (!isEmpty) {
+            begin();
+            try (HeldRecipe held = hold(clone, 0, Long.MAX_VALUE)) {
+                committer.changes().lock();
+                try {
+                    isEmpty = recipes.removePages(held, STEP) == held.pages() && held.isAll();
+                    synchronized (clone) {
+                        clone.size = isEmpty ? 0 : clone.size;
+                        clone.storedBytes = clone.size;
+                    }
+                    context.nodes().markDirty(clone);
+                } finally {
+                    committer.changes().unlock();
+                }
+            }
+        }
+    }
+}
