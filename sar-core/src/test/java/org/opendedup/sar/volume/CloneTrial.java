@@ -8,10 +8,12 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.opendedup.sar.common.Progress;
@@ -132,6 +134,26 @@ record CloneTrial(Volume volume) {
 
     CloneReport clone(long source, String name, Progress progress) throws IOException {
         return volume.maintenance().treeClone(progress).run(source, Inode.ROOT, bytes(name));
+    }
+
+    /** Returns how many inodes the metadata have. */
+    long inodes() throws IOException {
+        long[] count = {0};
+        long from = 1;
+        while (from > 0) {
+            from = volume.context().metadata().namespace().someInodes(from, 100, inode -> count[0]++);
+        }
+        return count[0];
+    }
+
+    /** Returns how many inodes have a name, and the root. */
+    long reachable() throws IOException {
+        Set<Long> found = new HashSet<>();
+        volume.context()
+                .metadata()
+                .namespace()
+                .forEachEntry(Long.MAX_VALUE, (folder, name, inode, isFolder) -> found.add(inode));
+        return found.size() + 1;
     }
 
     /**

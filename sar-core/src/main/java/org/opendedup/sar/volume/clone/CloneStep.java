@@ -56,6 +56,9 @@ final class CloneStep implements Closeable {
     /** Bytes in chunks of the small files. */
     private long dataBytes;
 
+    /** Name of the entry that is being cloned. */
+    private byte[] at = {};
+
     private CloneReport report = CloneReport.NOTHING;
 
     CloneStep(VolumeContext context, long folder, HardLinks links) throws IOException {
@@ -111,6 +114,11 @@ final class CloneStep implements Closeable {
         return items.size() >= MAX_ENTRIES || references >= StepLimit.MAX_REFERENCES;
     }
 
+    /** Returns the name of the entry that was cloned last. */
+    byte[] at() {
+        return at;
+    }
+
     /** Returns what the step cloned. */
     CloneReport report() {
         return report;
@@ -122,6 +130,7 @@ final class CloneStep implements Closeable {
      * @return inode number of its clone; 0 if it has none
      */
     long add(byte[] name, long inode) throws IOException {
+        at = name;
         Node source = nodes.pinIfPresent(inode);
         if (source == null) {
             return 0;
@@ -327,6 +336,7 @@ final class CloneStep implements Closeable {
         for (Item item : items) {
             Node missing = item.missing;
             if (missing != null) {
+                at = item.name;
                 report = report.plus(new FileClone(context, item.source, missing, progress).run());
             }
         }

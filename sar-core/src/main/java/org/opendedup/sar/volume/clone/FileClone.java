@@ -2,10 +2,15 @@ package org.opendedup.sar.volume.clone;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.ingest.ByteRun;
+import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.pending.StepLimit;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
@@ -47,6 +52,8 @@ final class FileClone implements RecipeRanges.CopyListener {
     private final int pageBytes;
     /** Capacity in bytes taken for the page that is being added. */
     private long growing;
+    /** End of the bytes that the present change has copied. */
+    private long copiedTo;
 
     /** Called between two steps. */
     @FunctionalInterface
@@ -248,17 +255,66 @@ final class FileClone implements RecipeRanges.CopyListener {
         return recipes.hold(node.id, from / pageBytes, (to - 1) / pageBytes + 1, STEP.pages());
     }
 
+    /**
+     * Copies a range in one change of the metadata, as far as a step goes.
+     *
+     * @return the offset up to which it is copied
+     */
     private long change(long from, long to) throws IOException {
+        copiedTo = from;
         committer.changes().lock();
         try {
             return from
                     + metadata.ranges()
                             .copy(new RecipeRanges.Copy(source.id, from, clone.id, from, to - from), STEP, this);
+        } catch (PosixException e) {
+            if (e.reason() != Reason.EOPNOTSUPP) {
+                throw e;
+            }
         } finally {
-            context.capacity().giveBack(growing);
-            growing = 0;
+            giveBack();
             context.nodes().markDirty(clone);
             committer.changes().unlock();
+        }
+        return copiedTo > from ? copiedTo : storeAgain(from, Math.min(to, (from / pageBytes + 1) * pageBytes));
+    }
+
+    /**
+     * Stores bytes of one page a second time, because one of their chunks has as many references as can be counted. The
+     * storing lock of the source is held, so nothing may be collected to make room.
+     */
+    private long storeAgain(long from, long to) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate((int) (to - from));
+        try (GracePeriod.Use use = context.collector().uses().begin()) {
+            context.restore().read(source.id, from, bytes.capacity(), bytes);
+        }
+        context.devices().admitData(bytes.capacity(), context.underWayBytes());
+        growing(bytes.capacity());
+        try {
+            var unused = context.ingest()
+                    .store(
+                            new Piece(from, bytes.array()),
+                            new IngestPipeline.Destination(clone.id, clone.storedBytes, -1, true),
+                            (start, end) -> extend(Math.min(end, to)));
+        } catch (WriteFailedException e) {
+            throw committer.stoppedBy(e);
+        } finally {
+            giveBack();
+            context.nodes().markDirty(clone);
+        }
+        return to;
+    }
+
+    /** Bytes of the source. */
+    private record Piece(long start, byte[] bytes) implements ByteRun {
+        @Override
+        public long end() {
+            return start + bytes.length;
+        }
+
+        @Override
+        public void copy(long from, byte[] target, int at, int length) {
+            System.arraycopy(bytes, (int) (from - start), target, at, length);
         }
     }
 
@@ -271,8 +327,17 @@ final class FileClone implements RecipeRanges.CopyListener {
 
     @Override
     public void copied(long from, long to) {
+        giveBack();
+        extend(to);
+        copiedTo = to;
+    }
+
+    private void giveBack() {
         context.capacity().giveBack(growing);
         growing = 0;
+    }
+
+    private void extend(long to) {
         synchronized (clone) {
             clone.size = Math.max(clone.size, to);
             clone.storedBytes = clone.size;

@@ -33,8 +33,17 @@ public final class TreeClone {
     private static final String COUNTING = "files and folders found";
     private static final String CLONING = "files and folders cloned";
 
-    /** Number of entries that are listed in one call: a folder's files are in memory in the order of their creation. */
+    /** Maximum number of entries that are listed in one call, and cloned in the order of their creation. */
     private static final int BATCH = 1024;
+
+    /**
+     * The folders on the way to the present one have some entries in memory: the fewer, the deeper they are, as the
+     * quotient of this number and the depth. So any tree takes at most some 20 MiB.
+     */
+    private static final int MOST_NAMES = 1 << 14;
+
+    /** Maximum depth of a tree. A path that a program can name has at most 2048 folders. */
+    private static final int MOST_DEEP = 1 << 17;
 
     /** Maximum number of bytes by which a step grows the metadata, about: those of the entries with their names. */
     private static final long STEP_BYTES = 128 << 10;
@@ -65,8 +74,9 @@ public final class TreeClone {
      * @param name name of the clone there
      * @throws InterruptedIOException if {@code progress} stopped it; nothing of it stays
      * @throws NoSpaceException if the volume or a device is full; nothing of it stays
-     * @throws PosixException EEXIST, ENOTDIR, ENAMETOOLONG, EINVAL; EBUSY: a file lies on the fast tier and is open for
-     *     writing
+     * @throws PosixException of the name or the folder: EEXIST, ENOTDIR, ENAMETOOLONG, EINVAL
+     * @throws IOException if something in the tree cannot be cloned, such as a file that lies on the fast tier and is
+     *     open for writing; the message names it
      */
     public CloneReport run(long source, long directory, byte[] name) throws IOException {
         checkName(directory, name);
@@ -187,17 +197,21 @@ public final class TreeClone {
             } else if (folder.isListed) {
                 way.pop();
             } else {
-                folder.below.addAll(visitor.visit(folder, list(folder)));
+                if (way.size() > MOST_DEEP) {
+                    throw new IOException(folder.path(folder.name) + " lies in too many folders");
+                }
+                int most = Math.max(1, Math.min(BATCH, MOST_NAMES / way.size()));
+                folder.below.addAll(visitor.visit(folder, list(folder, most)));
             }
         }
     }
 
     /** Lists some entries of a folder. One that was removed meanwhile has none. */
-    private List<Named> list(Folder folder) throws IOException {
+    private List<Named> list(Folder folder, int most) throws IOException {
         List<Named> some = new ArrayList<>();
         try {
             context.listing().list(folder.source, folder.cookie, false, (name, inode, type, cookie, attributes) -> {
-                if (some.size() == BATCH) {
+                if (some.size() == most) {
                     return false;
                 }
                 folder.cookie = cookie;
@@ -211,7 +225,7 @@ public final class TreeClone {
                 throw e;
             }
         }
-        folder.isListed = some.size() < BATCH;
+        folder.isListed = some.size() < most;
         return some;
     }
 
@@ -233,10 +247,9 @@ public final class TreeClone {
     }
 
     private void step(Folder folder, Deque<Named> left, CloneStep step, List<Folder> folders) throws IOException {
-        Named at = left.element();
         try {
             while (!left.isEmpty() && !step.isFull()) {
-                at = left.remove();
+                Named at = left.remove();
                 long clone = step.add(at.name, at.inode);
                 if (at.isDirectory() && clone != 0) {
                     folders.add(new Folder(folder, at.name, at.inode, clone));
@@ -248,7 +261,7 @@ public final class TreeClone {
         } catch (InterruptedIOException | NoSpaceException e) {
             throw e;
         } catch (IOException e) {
-            throw new IOException(folder.path(at.name) + ": " + e.getMessage(), e);
+            throw new IOException(folder.path(step.at()) + ": " + e.getMessage(), e);
         }
     }
 }

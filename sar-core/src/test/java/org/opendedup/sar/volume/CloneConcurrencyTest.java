@@ -1,0 +1,201 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestWait;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.AttributeChange;
+
+/** Clones of files and folders that programs change all the time. */
+@Timeout(120)
+class CloneConcurrencyTest {
+    private static final int ROUNDS = 8;
+    /** Places of a file that are written in turn, each with the number of the write. */
+    private static final int PLACES = 16;
+
+    private static final long DISTANCE = 3 << 20;
+    private static final int LINE = 1 << 10;
+
+    @MemoryFolder
+    Path folder;
+
+    private final ExecutorService writers = Executors.newCachedThreadPool();
+    private volatile boolean ends;
+    private Volume volume;
+    private CloneTrial trial;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        VolumeConfig config = VolumeConfigs.in(folder, 1L << 34, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        trial = new CloneTrial(volume);
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        ends = true;
+        writers.shutdownNow();
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    /** Something that a program does again and again. */
+    @FunctionalInterface
+    private interface Change {
+        void make(long number) throws IOException;
+    }
+
+    /** Makes changes until the end, and waits for the first of them. */
+    private Future<?> begin(Change change, long first) throws Exception {
+        AtomicLong made = new AtomicLong();
+        Future<?> writing = writers.submit(() -> {
+            for (long number = 0; !ends; number++) {
+                change.make(number);
+                made.incrementAndGet();
+            }
+            return null;
+        });
+        TestWait.until(() -> made.get() >= first || writing.isDone());
+        return writing;
+    }
+
+    private static ByteBuffer line(long number) {
+        return ByteBuffer.allocate(LINE).putLong(0, number);
+    }
+
+    /** Returns whether the places of a file are those of one moment: no place has missed a turn. */
+    private boolean isOfOneMoment(long inode) throws IOException {
+        OpenFile file = volume.open(inode, false);
+        long newest = 0;
+        long oldest = Long.MAX_VALUE;
+        for (int place = 0; place < PLACES; place++) {
+            ByteBuffer read = ByteBuffer.allocate(LINE);
+            volume.read(file, place * DISTANCE, read);
+            newest = Math.max(newest, read.getLong(0));
+            oldest = Math.min(oldest, read.getLong(0));
+        }
+        volume.close(file);
+        return newest - oldest < PLACES;
+    }
+
+    private long writePlaces() throws Exception {
+        long inode = trial.file(Inode.ROOT, "places", new byte[0]);
+        OpenFile file = volume.open(inode, true);
+        // The kernel sends nothing else while a program writes.
+        var unused = begin(number -> volume.write(file, number % PLACES * DISTANCE, line(number)), 10 * PLACES);
+        return inode;
+    }
+
+    @Test
+    void aLongFileIsThatOfOneMoment() throws Exception {
+        long inode = writePlaces();
+        for (int round = 0; round < ROUNDS; round++) {
+            trial.clone(inode, "clone" + round);
+            assertTrue(isOfOneMoment(trial.find("clone" + round)), "round " + round);
+        }
+    }
+
+    @Test
+    void controlACopyInTwoPartsIsOfTwoMoments() throws Exception {
+        long inode = writePlaces();
+        List<Boolean> found = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            OpenFile source = volume.open(inode, false);
+            OpenFile copy = volume.open(trial.file(Inode.ROOT, "copy" + round, new byte[0]), true);
+            long half = PLACES / 2 * DISTANCE;
+            assertEquals(half, volume.copy(source, 0, copy, 0, half));
+            volume.copy(source, half, copy, half, half);
+            found.add(isOfOneMoment(copy.inode()));
+            volume.close(copy);
+            volume.close(source);
+        }
+        assertTrue(found.contains(false), found::toString);
+    }
+
+    /** A log that is cut off and written anew: its lines are numbered, and a clone has all up to one of them. */
+    @Test
+    void aFileThatIsTruncatedIsThatOfOneMoment() throws Exception {
+        long inode = trial.file(Inode.ROOT, "log", new byte[0]);
+        OpenFile file = volume.open(inode, true);
+        int lines = 2000;
+        Future<?> writing = begin(
+                number -> {
+                    long line = number % lines;
+                    if (line == 0) {
+                        volume.change(inode, AttributeChange.ofSize(0));
+                    }
+                    volume.write(file, line * LINE, line(number));
+                },
+                lines);
+        for (int round = 0; round < ROUNDS; round++) {
+            trial.clone(inode, "clone" + round);
+            long clone = trial.find("clone" + round);
+            ByteBuffer bytes = ByteBuffer.wrap(trial.read(clone));
+            long first = bytes.capacity() == 0 ? 0 : bytes.getLong(0);
+            assertEquals(0, first % lines);
+            for (int at = 0; at < bytes.capacity(); at += LINE) {
+                assertEquals(first + at / LINE, bytes.getLong(at), "round " + round);
+            }
+        }
+        ends = true;
+        writing.get();
+    }
+
+    /** What a clone of a folder has was in the folder; others may take files away and bring new ones. */
+    @Test
+    void aFolderInUseIsCloned() throws Exception {
+        long source = trial.folder(Inode.ROOT, "source");
+        for (int i = 0; i < 100; i++) {
+            trial.file(source, "stays" + i, ("stays" + i).getBytes());
+        }
+        List<Future<?>> writing = List.of(
+                begin(
+                        number -> {
+                            String name = "goes" + number % 10;
+                            trial.file(source, name, name.getBytes());
+                            volume.unlink(source, CloneTrial.bytes(name));
+                        },
+                        20),
+                begin(
+                        number -> {
+                            long inode = trial.folder(source, "folder");
+                            trial.file(inode, "in it", new byte[300_000]);
+                            volume.unlink(inode, CloneTrial.bytes("in it"));
+                            volume.removeDirectory(source, CloneTrial.bytes("folder"));
+                        },
+                        5),
+                begin(number -> trial.write(trial.find("source/stays7"), 0, "STAYS7".getBytes()), 5));
+        for (int round = 0; round < ROUNDS; round++) {
+            trial.clone(source, "clone" + round);
+            for (int i = 0; i < 100; i++) {
+                String content = new String(trial.read(trial.find("clone" + round + "/stays" + i)));
+                assertEquals("stays" + i, content.toLowerCase(java.util.Locale.ROOT));
+            }
+        }
+        ends = true;
+        for (Future<?> each : writing) {
+            each.get();
+        }
+    }
+}
