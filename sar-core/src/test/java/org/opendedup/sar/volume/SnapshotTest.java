@@ -233,6 +233,45 @@ class SnapshotTest {
         assertEquals(0, versions(), "seed " + seed);
     }
 
+    /** A clone shares the chunks, and survives the snapshot. */
+    @Test
+    void aSnapshotIsClonedAndCopiedByReference() throws Exception {
+        RandomTree tree = new RandomTree(random);
+        tree.change(volume, 3 * CHANGES);
+        store("last", "content");
+        Map<String, String> before = withoutTimesAndNumbers(present());
+        volume.snapshots().create("first", 0, false);
+        tree.change(volume, 3 * CHANGES);
+        volume.sync();
+        long root = TreeDigest.snapshotRoot(volume, "first");
+        volume.maintenance().treeClone(Progress.NONE).run(root, Inode.ROOT, bytes("clone"));
+        Attributes last = volume.lookup(root, bytes("last"));
+        OpenFile source = volume.open(last.inode(), false);
+        Attributes made = volume.makeNode(Inode.ROOT, bytes("copy"), 0100644, 0, OWNER);
+        OpenFile copy = volume.open(made.inode(), true);
+        assertEquals(7, volume.copy(source, 0, copy, 0, 100));
+        volume.close(source);
+        volume.close(copy);
+        volume.snapshots().delete("first");
+        awaitFreed();
+        GarbageTrial.collect(volume, 0);
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        Attributes clone = volume.lookup(Inode.ROOT, bytes("clone"));
+        assertEquals(before, withoutTimesAndNumbers(TreeDigest.of(volume, clone.inode())), "seed " + seed);
+        assertEquals("content", new String(GarbageTrial.read(volume, "copy"), ISO_8859_1));
+        volume.forget(clone.inode(), 1);
+        volume.forget(made.inode(), 1);
+        volume.forget(last.inode(), 1);
+    }
+
+    /** A clone has inodes and change times of its own; of the root directory, nothing is compared. */
+    private static Map<String, String> withoutTimesAndNumbers(Map<String, String> digest) {
+        Map<String, String> shown = new TreeMap<>(digest);
+        shown.remove("/");
+        shown.replaceAll((path, line) -> line.replaceFirst("^inode \\d+", "").replaceFirst("\\d{15,} \\d{15,}", ""));
+        return shown;
+    }
+
     /** What is said to be freed is what a collection finds as garbage afterwards. */
     @Test
     void whatDeletingFreesIsKnownExactly() throws Exception {

@@ -63,7 +63,7 @@ public final class Overlay {
 
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
         if (isInSnapshot(family, key)) {
-            return snapshotReads.get(family, key);
+            return committed(family, key);
         }
         Layers now = layers;
         byte[] value = now.pending.changes(family).get(key);
@@ -101,7 +101,7 @@ public final class Overlay {
                 }
             }
         }
-        return database.get(family, key);
+        return isInSnapshot(family, key) ? snapshotReads.get(family, key) : database.get(family, key);
     }
 
     private Cursor committed(Family family, byte[] from, byte[] to) throws IOException {
@@ -110,7 +110,9 @@ public final class Overlay {
                 return range.scan(from, to);
             }
         }
-        return database.scan(family, from, to);
+        return isInSnapshot(family, from)
+                ? snapshotReads.scan(family, from, to)
+                : database.scan(family, from, to);
     }
 
     /**
@@ -175,7 +177,7 @@ public final class Overlay {
     /** Returns a cursor from {@code from} (inclusive) to {@code to} (exclusive), over all layers merged. */
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         if (isInSnapshot(family, from)) {
-            return snapshotReads.scan(family, from, to);
+            return committed(family, from, to);
         }
         Layers now = layers;
         List<Cursor> sources = new ArrayList<>(3);

@@ -237,6 +237,9 @@ public final class RecipeStore implements RecipePages {
         recount(before, now);
         byte[] numbers = VersionKeys.numbers(Kind.RECIPE, key);
         overlay.rewrite(Family.VERSION, key, RecipeFormat.encode(numbers, now), before.birth());
+        long inode = Keys.longAt(numbers, 0);
+        long page = Keys.longAt(numbers, Keys.LONG_BYTES);
+        watched.forEach(replaced -> replaced.note(inode, page));
     }
 
     private void recount(RecipePage before, RecipePage now) throws IOException {

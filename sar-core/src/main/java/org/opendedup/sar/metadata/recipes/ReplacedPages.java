@@ -4,6 +4,7 @@ import com.carrotsearch.hppc.LongHashSet;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 
 /**
  * The pages of one file's recipe that were replaced since they were taken last. So a copy of a long recipe can follow a
@@ -24,7 +25,8 @@ public final class ReplacedPages implements AutoCloseable {
     }
 
     void note(long ofInode, long page) {
-        if (ofInode != inode) {
+        // A page that is rewritten may be that of a snapshot, too.
+        if (SnapshotIds.inode(ofInode) != SnapshotIds.inode(inode)) {
             return;
         }
         synchronized (this) {
