@@ -219,6 +219,7 @@ class ArchitectureTest {
             "metrics",
             "jolokia",
             "cli.report",
+            "keys",
             "audit",
             "cli.control",
             "log",

@@ -104,9 +104,9 @@ public record Argon2Cost(int memoryKib, int passes, int lanes) {
         long heapBytes = (long) memoryKib * HEAP_BYTES_A_KIB + OTHER_HEAP_BYTES;
         if (heapBytes > Runtime.getRuntime().maxMemory()) {
             throw new IOException("the passphrases of this volume need " + (heapBytes >> 20)
-                    + " MiB of heap, and this command has "
-                    + (Runtime.getRuntime().maxMemory() >> 20) + ": set SDFS_COMMAND_JAVA_OPTS=-Xmx" + (heapBytes >> 20)
-                    + "m in its environment");
+                    + " MiB of heap, and this JVM has "
+                    + (Runtime.getRuntime().maxMemory() >> 20) + ": start it with -Xmx" + (heapBytes >> 20)
+                    + "m; a command, with SDFS_COMMAND_JAVA_OPTS=-Xmx" + (heapBytes >> 20) + "m in its environment");
         }
         return derive(
                 new Argon2Parameters.Builder(Argon2Parameters.ARGON2_id)

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.StreamLogDefects;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.chunks.ChunkVolumeStatistics;
@@ -231,7 +232,7 @@ class ChunkSeriesTest {
     void lostAndDamagedAndWrongLogsCostSpeedOnly(StreamLogDefects defect) throws Exception {
         writeSeries();
         ChunkVolumeStatistics whole = reading(true, this::readLast);
-        assertTrue(defect.make(trial.metadata, seed) > 2);
+        assertTrue(defect.make(KeyValueStores.sealed(trial.metadata, ChunkTrial.CONFIG.keys()), seed) > 2);
         ChunkVolumeStatistics after = reading(true, this::readLast);
         // The control: the defect was there, and the log of use before.
         assertTrue(after.chunksAhead() < whole.chunksAhead() * 9 / 10, whole + "; " + after);

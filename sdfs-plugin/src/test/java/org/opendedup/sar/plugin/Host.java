@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.opendedup.sdfs.filestore.AbstractChunkStore;
@@ -19,7 +20,26 @@ import org.w3c.dom.Element;
 
 /** The class path of a process of SDFS: the plugin's jar first, then SDFS's types, then the libraries it has. */
 final class Host {
+    private static final String PASSPHRASE = "correct-horse-battery-staple";
+
+    /** Attributes of a volume that is encrypted. */
+    static final String ENCRYPTED = "sar-encrypt='true' sar-passphrase-command='printf " + PASSPHRASE + "' ";
+
+    /** Encrypts the volumes of tests that do not choose themselves. */
+    static final boolean ALL_ENCRYPTED = Boolean.getBoolean("sar.encrypted");
+
     private Host() {}
+
+    /** Returns attributes that a volume of tests has in addition to its own. */
+    static String moreThan(String attributes) {
+        return ALL_ENCRYPTED && !attributes.contains("sar-encrypt") ? ENCRYPTED : "";
+    }
+
+    /** Returns the variables of commands beside it. */
+    static Map<String, String> variables(Path configDirectory) {
+        return Map.of(
+                "SDFS_CONFIG_DIR", configDirectory.toString(), "SDFS_PASSPHRASE", ALL_ENCRYPTED ? PASSPHRASE : "");
+    }
 
     static Path jar() {
         return Path.of(System.getProperty("plugin.jar"));
@@ -57,6 +77,7 @@ final class Host {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx700m",
+                "-Dsar.encrypted=" + ALL_ENCRYPTED,
                 "-cp",
                 classPath().stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator)),
                 main.getName()));
@@ -79,7 +100,8 @@ final class Host {
                 + folder.resolve("chunks") + "' hash-db-store='"
                 + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"
                 + " hashdb-class='org.opendedup.sar.plugin.SarHashesMap'><extended-config "
-                + "sar-write-threads='2' " + memory + attributes + "/></local-chunkstore></subsystem-config>";
+                + "sar-write-threads='2' " + memory + moreThan(attributes) + attributes
+                + "/></local-chunkstore></subsystem-config>";
         try {
             return (Element) DocumentBuilderFactory.newInstance()
                     .newDocumentBuilder()

@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -19,119 +16,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
-import javax.xml.parsers.DocumentBuilderFactory;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sdfs.cli.CheckCommand;
-import org.opendedup.sar.sdfs.cli.SdfsCli;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
-import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.console.ConsoleServer;
 import org.opendedup.sar.sdfs.cli.console.ConsoleUsers;
 import org.opendedup.sar.sdfs.cli.console.ListenAddress;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jolokia.Role;
-import org.w3c.dom.Element;
 
 /** sdfscli asks the engine in SDFS's process: both know only SDFS's volume file. */
 @Timeout(300)
-class PluginCommandsTest {
-    private static final int CHUNKS = 40;
-
-    @TempDir
-    Path folder;
-
-    private StringWriter out = new StringWriter();
-    private StringWriter err = new StringWriter();
-    private @Nullable PluginEngine engine;
-    private Path store;
-
-    @BeforeEach
-    void writeVolumeFile() throws IOException {
-        store = folder.resolve("chunks");
-        writeVolumeFile("");
-    }
-
-    private Path volumeFile() {
-        return folder.resolve("pool0-volume-cfg.xml");
-    }
-
-    private void writeVolumeFile(String attributes) throws IOException {
-        Files.writeString(
-                volumeFile(),
-                "<subsystem-config version=\"3.12.0\"><locations dedup-db-store=\""
-                        + folder.resolve("ddb")
-                        + "\"/><io hash-type=\"VARIABLE_SHA256\"/><volume name=\"pool0\"/>"
-                        + "<local-chunkstore chunk-store=\""
-                        + store
-                        + "\" hash-db-store=\"" + folder.resolve("hashes") + "\" allocation-size=\"10737418240\""
-                        + " chunkstore-class=\"" + SarChunkStore.class.getName() + "\" hashdb-class=\""
-                        + SarHashesMap.class.getName() + "\"><extended-config sar-memory-budget=\"400MB\""
-                        + " sar-write-threads=\"2\" sar-grace-period-minutes=\"0\" " + attributes
-                        + "/></local-chunkstore></subsystem-config>");
-    }
-
-    /** Mounts the volume as SDFS does. */
-    private PluginEngine open() throws Exception {
-        Element config = (Element) DocumentBuilderFactory.newInstance()
-                .newDocumentBuilder()
-                .parse(volumeFile().toFile())
-                .getElementsByTagName("extended-config")
-                .item(0);
-        PluginEngine opened = EngineLoader.open(config);
-        engine = opened;
-        return opened;
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        if (engine != null) {
-            engine.close();
-            engine = null;
-        }
-    }
-
-    private Environment environment() {
-        out = new StringWriter();
-        err = new StringWriter();
-        return new Environment(
-                Map.of("SDFS_CONFIG_DIR", folder.toString()), new PrintWriter(out, true), new PrintWriter(err, true));
-    }
-
-    private int cli(String... arguments) {
-        Environment environment = environment();
-        List<String> all = new ArrayList<>(List.of("pool0"));
-        all.addAll(List.of(arguments));
-        return CommandRunner.run(new SdfsCli(environment), environment, all.toArray(String[]::new));
-    }
-
-    /** Runs a command that must succeed, and returns what it printed as JSON. */
-    private Map<String, Object> json(String... arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of(arguments));
-        all.add("--json");
-        assertEquals(0, cli(all.toArray(String[]::new)), () -> out + " " + err);
-        return Json.read(out.toString());
-    }
-
-    private long[] put(PluginEngine engine) throws IOException {
-        return Chunk.put(CHUNKS, engine, folder);
-    }
-
-    private Path socket() {
-        return store.resolve("sar/metadata/run/pool0.sock");
-    }
-
+class PluginCommandsTest extends PluginTrial {
     @Test
     void statusAndFiguresAreThoseOfTheProcess() throws Exception {
         put(open());
@@ -267,11 +168,7 @@ class PluginCommandsTest {
     void restoredMetadataAreExitCode1UntilTheyAreAccepted() throws Exception {
         put(open());
         close();
-        Environment environment = environment();
-        assertEquals(
-                0,
-                CommandRunner.run(new CheckCommand(environment), environment, "pool0", "--restore-metadata"),
-                err::toString);
+        assertEquals(0, check("--restore-metadata"), err::toString);
         open();
         assertEquals(1, cli("status", "--json"));
         Map<String, Object> finding =
@@ -312,7 +209,9 @@ class PluginCommandsTest {
                 .invoke(
                         new ObjectName("org.opendedup.sar:type=Volume,volume=pool0"),
                         "findChunk",
-                        new Object[] {String.valueOf(found.get("fingerprint")).substring(0, 12)},
+                        new Object[] {
+                            String.valueOf(found.get("fingerprint")).substring(0, Host.ALL_ENCRYPTED ? 64 : 12)
+                        },
                         new String[] {String.class.getName()});
         assertEquals(1, chunks.length);
         assertEquals("HashChunk", chunks[0].getCompositeType().getTypeName());
@@ -383,8 +282,7 @@ class PluginCommandsTest {
         }
         assertTrue(Files.exists(socket()), "the control");
         assertEquals(4, cli("stats"));
-        Environment environment = environment();
-        assertEquals(0, CommandRunner.run(new CheckCommand(environment), environment, "pool0"), err::toString);
+        assertEquals(0, check(), err::toString);
         open();
         assertEquals(0, cli("stats"), err::toString);
     }

@@ -30,24 +30,26 @@ class PluginKillTest {
         for (int round = 0; round < 3; round++) {
             Path volume = folder.resolve("volume " + round);
             synced.clear();
-            runAndKill(volume, 3 + random.nextInt(12), synced, false);
+            String attributes = round == 1 ? Host.ENCRYPTED : "";
+            runAndKill(volume, attributes, 3 + random.nextInt(12), synced, false);
             assertTrue(synced.size() > 0);
-            assertEquals(0, missing(volume, synced), "chunks that were synced and are gone");
+            assertEquals(0, missing(volume, attributes, synced), "chunks that were synced and are gone");
         }
     }
 
     @Test
     void theTestFindsChunksThatWereNotSynced(@TempDir Path folder) throws Exception {
         Map<Long, Long> claimed = new HashMap<>();
-        runAndKill(folder, 4, claimed, true);
-        assertTrue(missing(folder, claimed) > 0, "the control must fail");
+        runAndKill(folder, "", 4, claimed, true);
+        assertTrue(missing(folder, "", claimed) > 0, "the control must fail");
     }
 
     /** Runs the writers until they have said a number of lines, kills them, and reads what they said before. */
-    private static void runAndKill(Path folder, int lines, Map<Long, Long> said, boolean lies) throws Exception {
+    private static void runAndKill(Path folder, String attributes, int lines, Map<Long, Long> said, boolean lies)
+            throws Exception {
         Process process = (lies
-                        ? Host.process(Writers.class, folder.toString(), "lie")
-                        : Host.process(Writers.class, folder.toString()))
+                        ? Host.process(Writers.class, folder.toString(), attributes, "lie")
+                        : Host.process(Writers.class, folder.toString(), attributes))
                 .start();
         try (BufferedReader out =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
@@ -80,9 +82,9 @@ class PluginKillTest {
         }
     }
 
-    private static int missing(Path folder, Map<Long, Long> expected) throws Exception {
+    private static int missing(Path folder, String attributes, Map<Long, Long> expected) throws Exception {
         SarChunkStore store = new SarChunkStore();
-        store.init(Host.config(folder, ""));
+        store.init(Host.config(folder, attributes));
         SarHashesMap map = new SarHashesMap();
         map.init(1000, folder.toString(), 0.01);
         int missing = 0;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.plugin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
@@ -14,9 +15,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** The plugin beside SDFS's own libraries in one process. */
 @Timeout(180)
 class PluginLoadingTest {
+    private static final String PASSPHRASE = "correct horse battery staple";
+
     @Test
     void twoVersionsOfRocksDbAndGuavaWorkInOneProcess(@TempDir Path folder) throws Exception {
-        Process process = Host.process(TwoVersions.class, folder.toString()).start();
+        ProcessBuilder builder = Host.process(TwoVersions.class, folder.toString());
+        builder.environment().put("SDFS_PASSPHRASE", PASSPHRASE);
+        Process process = builder.start();
         try {
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(process.waitFor(60, TimeUnit.SECONDS));
@@ -24,6 +29,8 @@ class PluginLoadingTest {
             assertTrue(said.contains("both worked"), said);
             assertTrue(said.contains("rocksdbjni-6.28.2.jar"), said);
             assertTrue(said.contains("guava-30.1.1-jre.jar"), said);
+            assertFalse(said.contains(PASSPHRASE), said);
+            assertTrue(Files.exists(folder.resolve("chunks/sar/data/volume.keys")), "it is encrypted");
         } finally {
             process.destroyForcibly();
         }

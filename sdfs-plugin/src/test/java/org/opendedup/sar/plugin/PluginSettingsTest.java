@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.PluginVolumeFile;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.w3c.dom.Element;
@@ -35,7 +36,7 @@ class PluginSettingsTest {
     private Optional<VolumeConfig.Locations> locations(String xml) throws Exception {
         Path file = folder.resolve("pool0-volume-cfg.xml");
         Files.writeString(file, xml);
-        return PluginVolumeFile.locations(file);
+        return PluginVolumeFile.store(file).map(PluginStore::locations);
     }
 
     @ParameterizedTest

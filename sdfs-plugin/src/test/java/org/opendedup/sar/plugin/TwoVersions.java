@@ -13,13 +13,13 @@ import org.opendedup.collections.InsertRecord;
 public final class TwoVersions {
     private TwoVersions() {}
 
-    /** @param arguments a folder */
+    /** @param arguments a folder; the variable SDFS_PASSPHRASE has the passphrase of the volume in it */
     public static void main(String[] arguments) throws Exception {
         Path folder = Path.of(arguments[0]);
         Files.createDirectories(folder);
         System.out.println(hostsRocksDb(folder.resolve("host"), 0));
         SarChunkStore store = new SarChunkStore();
-        store.init(Host.config(folder, ""));
+        store.init(Host.config(folder, "sar-encrypt='true'"));
         SarHashesMap map = new SarHashesMap();
         map.init(1000, folder.toString(), 0.01);
         for (int round = 0; round < 3; round++) {

@@ -16,11 +16,11 @@ public final class Writers {
 
     private Writers() {}
 
-    /** @param arguments a folder; and "lie" to say what was not synced: the control */
+    /** @param arguments a folder; attributes; and "lie" to say what was not synced: the control */
     public static void main(String[] arguments) throws Exception {
-        boolean lies = arguments.length > 1 && arguments[1].equals("lie");
+        boolean lies = arguments.length > 2 && arguments[2].equals("lie");
         SarChunkStore store = new SarChunkStore();
-        store.init(Host.config(Path.of(arguments[0]), ""));
+        store.init(Host.config(Path.of(arguments[0]), arguments[1]));
         SarHashesMap map = new SarHashesMap();
         map.init(1000, arguments[0], 0.01);
         AtomicLong failures = new AtomicLong();

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The folder of the volume files. Each file is named {@code <name>-volume-cfg.xml}, as in SDFS. */
 public record ConfigDirectory(Path folder) {
@@ -45,12 +44,12 @@ public record ConfigDirectory(Path folder) {
     }
 
     /**
-     * Returns where the chunks of an OpenDedup SDFS volume are that the plugin stores; empty if this is no such volume,
-     * or there is no file.
+     * Returns what is known of an OpenDedup SDFS volume whose chunks the plugin stores; empty if this is no such
+     * volume, or there is no file.
      */
-    public Optional<VolumeConfig.Locations> locationsOfPlugin(String volume) throws IOException {
+    public Optional<PluginStore> ofPlugin(String volume) throws IOException {
         Path file = fileOf(volume);
-        return Files.isRegularFile(file) ? PluginVolumeFile.locations(file) : Optional.empty();
+        return Files.isRegularFile(file) ? PluginVolumeFile.store(file) : Optional.empty();
     }
 
     /**

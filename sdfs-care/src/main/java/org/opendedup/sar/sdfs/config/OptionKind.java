@@ -32,6 +32,10 @@ record OptionKind<T>(
     static final OptionKind<Integer> MODE =
             new OptionKind<>("MODE", OptionKind::mode, OptionKind::mode, OptionKind::mode, List.of());
     static final OptionKind<Path> FOLDER = text("FOLDER", OptionKind::path);
+
+    /** A file that a process with another working folder reads. */
+    static final OptionKind<Path> FILE = text("FILE", OptionKind::absolute);
+
     static final OptionKind<Double> SHARE =
             number("SHARE", text -> number(text, "a number such as 0.5", Double::parseDouble), String::valueOf);
     static final OptionKind<Boolean> BOOLEAN =
@@ -127,6 +131,14 @@ record OptionKind<T>(
             throw new IllegalArgumentException("the path is empty; for the present folder, write .");
         }
         return Path.of(text);
+    }
+
+    private static Path absolute(String text) {
+        Path path = path(text);
+        if (!path.isAbsolute()) {
+            throw new IllegalArgumentException("'" + text + "' is no absolute path");
+        }
+        return path;
     }
 
     private static boolean bool(String text) {

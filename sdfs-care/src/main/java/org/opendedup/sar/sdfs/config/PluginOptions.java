@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.config;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -44,13 +45,42 @@ public final class PluginOptions {
             .to(3650)
             .text("Days from the end of a scrub to the next one; 0: none starts by itself.");
 
+    public static final VolumeOption<Path> PASSPHRASE_FILE = own(
+                    "sar-passphrase-file", "passphraseFile", OptionKind.FILE)
+            .mayBeAbsent("")
+            .text("File with the passphrase of an encrypted volume; a line break at its end does not count. Without "
+                    + "one of these three, the variable SDFS_PASSPHRASE of SDFS's process has it.");
+
+    public static final VolumeOption<Path> KEY_FILE = own("sar-key-file", "keyFile", OptionKind.FILE)
+            .mayBeAbsent("")
+            .text("File whose bytes, all of them, are the key of an encrypted volume.");
+
+    public static final VolumeOption<String> PASSPHRASE_COMMAND = own(
+                    "sar-passphrase-command", "passphraseCommand", OptionKind.text("COMMAND", text -> text))
+            .mayBeAbsent("")
+            .text("Command of a shell that prints the passphrase of an encrypted volume, such as one that asks a KMS "
+                    + "or a TPM. It must not have the passphrase itself.");
+
+    /** Where the passphrase or key of an encrypted volume comes from: one of these, or none. */
+    static final List<VolumeOption<?>> SECRET_SOURCES = List.of(PASSPHRASE_FILE, KEY_FILE, PASSPHRASE_COMMAND);
+
     /** The options of any volume that this one has, too. */
     static final List<VolumeOption<?>> SHARED = VolumeOptions.ALL.stream()
             .filter(option -> !option.ofPlugin().isEmpty())
             .toList();
 
     public static final List<VolumeOption<?>> ALL = Stream.concat(
-                    Stream.of(JMX_NAME, GRACE_MINUTES, COLLECT, READ_AHEAD, SSD_ATTACH, SCRUB_DAYS), SHARED.stream())
+                    Stream.of(
+                            JMX_NAME,
+                            GRACE_MINUTES,
+                            COLLECT,
+                            READ_AHEAD,
+                            SSD_ATTACH,
+                            SCRUB_DAYS,
+                            PASSPHRASE_FILE,
+                            KEY_FILE,
+                            PASSPHRASE_COMMAND),
+                    SHARED.stream())
             .toList();
 
     private static final Map<String, VolumeOption<?>> BY_NAME =

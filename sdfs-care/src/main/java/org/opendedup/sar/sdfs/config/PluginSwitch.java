@@ -98,6 +98,10 @@ public final class PluginSwitch {
                 more.put(FORMER + attribute, Optional.of(store.getAttribute(attribute)));
             }
         });
+        // Another source of the passphrase takes the place of the one before.
+        if (PluginOptions.SECRET_SOURCES.stream().anyMatch(source -> settings.containsKey(source.ofPlugin()))) {
+            PluginOptions.SECRET_SOURCES.forEach(source -> more.put(source.ofPlugin(), Optional.empty()));
+        }
         settings.forEach((attribute, value) -> more.put(attribute, Optional.of(value)));
         String changed = changed(classes, more);
         try {

@@ -43,8 +43,12 @@ public final class PluginVolumeFile {
     static final String STORE = "local-chunkstore";
     private static final String CHUNKS = "chunk-store";
 
-    private static final List<VolumeOption<?>> LOCATIONS =
-            List.of(VolumeOptions.DATA_LOCATION, VolumeOptions.METADATA_LOCATION, VolumeOptions.INDEX_LOCATION);
+    /** The options that {@link PluginStore} has. */
+    private static final List<VolumeOption<?>> OF_STORE = List.of(
+            VolumeOptions.DATA_LOCATION,
+            VolumeOptions.METADATA_LOCATION,
+            VolumeOptions.INDEX_LOCATION,
+            VolumeOptions.ENCRYPTED);
 
     /** SDFS's process has a heap of its own, which it does not know to be shared. */
     private static final long MEMORY_BYTES = 1L << 30;
@@ -64,8 +68,9 @@ public final class PluginVolumeFile {
         Element store = config.getParentNode() instanceof Element parent ? parent : config;
         check(
                 !Boolean.parseBoolean(attribute(store, "encrypt")),
-                "the volume is to be encrypted (encrypt=\"true\" on <local-chunkstore>): the chunk store of SAR does"
-                        + " not encrypt. Encrypt the disk below it, and set encrypt=\"false\"");
+                "the volume is to be encrypted by SDFS's own store (encrypt=\"true\" on <local-chunkstore>): the chunk"
+                        + " store of SAR has keys of its own. Set encrypt=\"false\", and sar-encrypt=\"true\" on"
+                        + " <extended-config>");
         check(
                 INDEX_CLASS.equals(attribute(store, "hashdb-class")),
                 "the chunk store of SAR works only with the index of SAR, which counts references: set hashdb-class on"
@@ -79,7 +84,20 @@ public final class PluginVolumeFile {
         given.find(VolumeOptions.INDEX_PARAMETERS)
                 .ifPresent(parameters -> parameters.checkAgainst(given.get(VolumeOptions.INDEX)));
         definition = new VolumeDefinition(complete(store));
+        checkSecretSources();
         requireMemory();
+    }
+
+    private void checkSecretSources() {
+        List<String> sources = PluginOptions.SECRET_SOURCES.stream()
+                .filter(given::isSet)
+                .map(VolumeOption::ofPlugin)
+                .toList();
+        check(sources.size() <= 1, "give one of " + String.join(" and ", sources));
+        check(
+                sources.isEmpty() || definition.isEncrypted(),
+                String.join("", sources) + " is for an encrypted volume: set " + VolumeOptions.ENCRYPTED.ofPlugin()
+                        + "=\"true\", or leave it out");
     }
 
     /** A budget that is too small for the threads is a wrong setting as well. */
@@ -107,12 +125,12 @@ public final class PluginVolumeFile {
     }
 
     /**
-     * Returns the locations of the chunks, which is all that is read and checked.
+     * Returns where the chunks are, and whether they are encrypted; nothing else is read and checked.
      *
      * @return empty if it is no volume file of OpenDedup SDFS, or its chunks are not stored by the plugin
      * @throws IOException if the file cannot be read, or does not say where the chunks are
      */
-    public static Optional<VolumeConfig.Locations> locations(Path file) throws IOException {
+    public static Optional<PluginStore> store(Path file) throws IOException {
         Document document;
         try {
             document = parse(Files.readString(file));
@@ -125,16 +143,19 @@ public final class PluginVolumeFile {
         }
         Element extended = first(document, ELEMENT);
         OptionValues set = OptionValues.NONE;
-        for (VolumeOption<?> option : LOCATIONS) {
+        for (VolumeOption<?> option : OF_STORE) {
             String value = extended == null ? null : attribute(extended, option.ofPlugin());
             set = value == null ? set : PluginOptions.with(set, option.ofPlugin(), value);
         }
         try {
             OptionValues places = placed(set, store);
-            return Optional.of(new VolumeConfig.Locations(
-                    places.get(VolumeOptions.DATA_LOCATION),
-                    places.get(VolumeOptions.METADATA_LOCATION),
-                    places.get(VolumeOptions.INDEX_LOCATION)));
+            return Optional.of(new PluginStore(
+                    volume(document),
+                    new VolumeConfig.Locations(
+                            places.get(VolumeOptions.DATA_LOCATION),
+                            places.get(VolumeOptions.METADATA_LOCATION),
+                            places.get(VolumeOptions.INDEX_LOCATION)),
+                    places.find(VolumeOptions.ENCRYPTED).orElse(false)));
         } catch (IllegalArgumentException e) {
             throw new VolumeFileException(file, 0, String.valueOf(e.getMessage()), e);
         }
@@ -219,7 +240,11 @@ public final class PluginVolumeFile {
 
     /** Returns the name of the volume in SDFS's file, as far as it can name a volume here. */
     public String volume() {
-        String name = attribute("volume", "name");
+        return volume(config.getOwnerDocument());
+    }
+
+    private static String volume(Document document) {
+        String name = attribute(document, "volume", "name");
         return name == null ? "sdfs" : name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^[.-]", "_");
     }
 
@@ -258,6 +283,11 @@ public final class PluginVolumeFile {
         return definition.engineConfig().withHash(hash);
     }
 
+    /** Returns what commands know of the volume. */
+    public PluginStore store() {
+        return new PluginStore(volume(), locations(), definition.isEncrypted());
+    }
+
     /** Returns the folders that only the engine has. */
     public VolumeConfig.Locations locations() {
         return engineConfig().locations();
@@ -292,7 +322,11 @@ public final class PluginVolumeFile {
 
     /** Returns an attribute of the first element with this tag in the file. */
     private @Nullable String attribute(String tag, String name) {
-        Element found = first(config.getOwnerDocument(), tag);
+        return attribute(config.getOwnerDocument(), tag, name);
+    }
+
+    private static @Nullable String attribute(Document document, String tag, String name) {
+        Element found = first(document, tag);
         return found == null ? null : attribute(found, name);
     }
 

@@ -185,8 +185,9 @@ public final class VolumeOptions {
     public static final VolumeOption<Boolean> ENCRYPTED = VOLUME.option(
                     "--encrypt", "volume/encrypted", "encrypted", FLAG)
             .mayBeAbsent(false)
-            .text("Encrypt everything that the volume stores. The passphrase comes from the terminal, or as "
-                    + "--passphrase-file, --key-file or --passphrase-command say. Whoever loses it loses the volume.");
+            .inPlugin("sar-encrypt", "false")
+            .text("Encrypt everything that the volume stores. Other options say where the passphrase or key comes "
+                    + "from. Whoever loses it loses the volume.");
 
     public static final VolumeOption<Integer> FILE_MODE = VOLUME.option(
                     "--permissions-file", "permissions/default-file", "fileMode", MODE)

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
@@ -14,7 +13,6 @@ import org.opendedup.sar.volume.parts.SpaceUse;
  * @param hashDb folder of the fingerprint index
  * @param fastTier the raw files
  * @param lostAtLastEnd what the last daemon of the volume could not write; null if nothing is known to be lost
- * @param keyHeaderFaults what is wrong with the copies of the key header of an encrypted volume, in words
  * @param loggedWarnings warnings logged by the daemon, including those that the log only counts
  * @param loggedErrors errors logged by the daemon, likewise
  */
@@ -26,7 +24,6 @@ public record HealthFacts(
         FastTierFacts fastTier,
         RequestFailures.Counts failures,
         @Nullable String lostAtLastEnd,
-        List<String> keyHeaderFaults,
         long loggedWarnings,
         long loggedErrors) {
     public String volume() {

@@ -32,7 +32,6 @@ public final class HealthRules {
         rules.lost();
         rules.full();
         rules.fastTier();
-        rules.keyHeader();
         rules.failed();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -98,17 +97,6 @@ public final class HealthRules {
                     "the fast tier cannot be used, so new files are stored in chunks: " + Printable.line(tier.absent()),
                     "Make its folder available, and attach it; for a new device, add --new",
                     tierCommand + "attach");
-        }
-    }
-
-    private void keyHeader() {
-        if (!facts.keyHeaderFaults().isEmpty()) {
-            degraded(
-                    "key-header",
-                    "the key header, without which nobody can open the volume, has not two good copies: "
-                            + Printable.line(String.join("; ", facts.keyHeaderFaults())),
-                    "Check the disk. Any passphrase or key of the volume has the other copy written anew",
-                    "sdfscli " + facts.volume() + " key test");
         }
     }
 

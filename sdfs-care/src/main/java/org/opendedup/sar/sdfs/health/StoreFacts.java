@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.health;
 
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -20,6 +21,7 @@ import org.opendedup.sar.volume.engine.VolumeCondition;
  * @param collectionDue time of the schedule for which no collection of garbage has run; null if there is none
  * @param scrub the scrubs
  * @param backups the automatic backups of the metadata
+ * @param keyHeaderFaults what is wrong with the copies of the key header of an encrypted volume, in words
  * @param now the time of the other facts
  */
 public record StoreFacts(
@@ -33,4 +35,5 @@ public record StoreFacts(
         @Nullable Instant collectionDue,
         ScrubFacts scrub,
         MetadataBackups.Condition backups,
+        List<String> keyHeaderFaults,
         Instant now) {}

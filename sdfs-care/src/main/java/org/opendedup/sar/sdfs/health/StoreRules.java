@@ -45,6 +45,7 @@ public final class StoreRules {
         rules.ssd();
         rules.scrub();
         rules.backups();
+        rules.keyHeader();
         rules.rest();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -222,6 +223,17 @@ public final class StoreRules {
                     "the metadata could not be backed up: " + Printable.line(failure),
                     "Remove the cause; the volume tries it again every five minutes",
                     remedies.listBackups());
+        }
+    }
+
+    private void keyHeader() {
+        if (!facts.keyHeaderFaults().isEmpty()) {
+            degraded(
+                    "key-header",
+                    "the key header, without which nobody can open the volume, has not two good copies: "
+                            + Printable.line(String.join("; ", facts.keyHeaderFaults())),
+                    "Check the disk. Any passphrase or key of the volume has the other copy written anew",
+                    "sdfscli " + facts.volume() + " key test");
         }
     }
 

@@ -65,6 +65,7 @@ public final class Facts {
                 collectionDue,
                 scrub,
                 backups,
+                keyHeaderFaults,
                 NOW);
         return new HealthFacts(
                 store,
@@ -74,7 +75,6 @@ public final class Facts {
                 new FastTierFacts(fastTier, lostFiles),
                 failures,
                 lostAtLastEnd,
-                keyHeaderFaults,
                 2,
                 1);
     }

@@ -24,11 +24,13 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
-import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
@@ -139,12 +141,12 @@ public final class CheckCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         String name = Objects.requireNonNull(volume);
         checkUsage();
-        Optional<VolumeConfig.Locations> ofPlugin =
-                environment.configDirectory().locationsOfPlugin(name);
+        Optional<PluginStore> ofPlugin = environment.configDirectory().ofPlugin(name);
         if (ofPlugin.isPresent()) {
-            VolumeKeyHeader.refuse(secrets.source(), name);
             // SDFS has no lock that we know: the metadata database is locked by who uses it.
-            return run(name, ofPlugin.get(), null, true);
+            VolumeConfig.Locations locations = ofPlugin.get().locations();
+            VolumeKeyHeader header = VolumeKeyHeader.of(ofPlugin.get(), secrets.source());
+            return run(name, locations, header, PluginFiles.keyLock(name, locations.metadata()), true);
         }
         VolumeDefinition definition = environment.configDirectory().read(name);
         RunFiles files = environment.runFiles(definition);
@@ -152,19 +154,33 @@ public final class CheckCommand implements Callable<Integer> {
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
             VolumeConfig.Locations locations = definition.engineConfig().locations();
             VolumeKeyHeader header = VolumeKeyHeader.of(definition, secrets.source());
-            return header == null ? run(name, locations, null, false) : run(name, locations, header, files.keyLock());
+            return run(name, locations, header, files.keyLock(), false);
         }
     }
 
-    private int run(String name, VolumeConfig.Locations locations, VolumeKeyHeader header, Path lock)
+    /**
+     * Runs with the keys of the volume.
+     *
+     * @param header null: it is not encrypted
+     * @param lock is held while the key header is written
+     * @param ofPlugin whether these are the chunks of an SDFS volume, and the plugin mounts them
+     */
+    private int run(
+            String name,
+            VolumeConfig.Locations locations,
+            @Nullable VolumeKeyHeader header,
+            Path lock,
+            boolean ofPlugin)
             throws IOException, CommandFailedException {
+        if (header == null) {
+            return run(name, locations, null, ofPlugin);
+        }
         try (KeyHeaderCopies.Unlocked unlocked = header.unlock(environment, secrets.source())) {
             header.repair(unlocked, lock, line -> environment.err().println("sdfs-check: " + line));
-            return run(name, locations, unlocked.opened().keys(), false);
+            return run(name, locations, unlocked.opened().keys(), ofPlugin);
         }
     }
 
-    /** @param ofPlugin whether these are the chunks of an SDFS volume, and the plugin mounts them */
     private int run(String name, VolumeConfig.Locations locations, @Nullable VolumeKeys keys, boolean ofPlugin)
             throws IOException, CommandFailedException {
         ProgressLine line = new ProgressLine(environment);

@@ -30,14 +30,12 @@ import org.opendedup.sar.sdfs.audit.Actor;
 import org.opendedup.sar.sdfs.audit.AuditLog;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.keys.NewSecretOptions;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
-import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
-import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -198,8 +196,7 @@ final class KeyCommand extends VolumeCommand {
         VolumeKeyHeader place = header();
         try (LockFile lock = lock();
                 KeyExport export = KeyExport.parse(Files.readString(file))) {
-            UUID data =
-                    VolumeFileCopy.volumeIn(definition().config().locations().data());
+            UUID data = VolumeFileCopy.volumeIn(cli().locations().data());
             if (data == null || !export.volume().equals(data)) {
                 throw new CommandFailedException(
                         file + " has " + export + ", and the data are those of volume " + data);
@@ -416,23 +413,18 @@ final class KeyCommand extends VolumeCommand {
                 Objects.requireNonNull(spec).commandLine().getSubcommands().get(subcommand), message);
     }
 
-    private VolumeDefinition definition() throws IOException {
-        cli().requireFiles();
-        return cli().environment().configDirectory().read(cli().name());
-    }
-
     /**
      * @throws CommandFailedException if the volume is not encrypted, or its files belong to another user: that user
      *     could not read what this one writes
      */
     private VolumeKeyHeader header() throws IOException, CommandFailedException {
-        VolumeDefinition definition = definition();
-        VolumeKeyHeader header = VolumeKeyHeader.of(definition);
+        VolumeKeyHeader header = cli().keyHeader();
         if (header == null) {
             throw new CommandFailedException("the volume '" + cli().name() + "' is not encrypted, and has no keys;"
-                    + " only mkfs.sdfs --encrypt makes an encrypted one");
+                    + " only " + (cli().isOfPlugin() ? "sar-plugin enable" : "mkfs.sdfs")
+                    + " --encrypt makes an encrypted one");
         }
-        Path data = definition.config().locations().data();
+        Path data = cli().locations().data();
         if (Files.isDirectory(data)) {
             Object owner = Files.getOwner(data);
             Object self = Files.getOwner(Path.of("/proc/self"));
@@ -446,9 +438,14 @@ final class KeyCommand extends VolumeCommand {
 
     /** Lets one command at a time work on the header. */
     private LockFile lock() throws IOException, CommandFailedException {
-        RunFiles files = cli().runFiles();
-        PrivateFiles.createFolders(files.runFolder());
-        return LockFile.tryAcquire(files.keyLock())
+        Path lock = cli().keyLock();
+        // It lies in the metadata of a volume of the plugin, whose first mount makes only what is not there.
+        if (cli().isOfPlugin() && VolumeFileCopy.volumeIn(cli().locations().data()) == null) {
+            throw new CommandFailedException("there are no chunks of '" + cli().name() + "' in "
+                    + cli().locations().data() + ": the first mount by SDFS makes them, or a disk is not mounted");
+        }
+        PrivateFiles.createFolders(Objects.requireNonNull(lock.getParent()));
+        return LockFile.tryAcquire(lock)
                 .orElseThrow(() -> new CommandFailedException(
                         "another command works on the keys of '" + cli().name() + "'; try again when it has ended"));
     }
@@ -464,12 +461,12 @@ final class KeyCommand extends VolumeCommand {
         var arguments = new LinkedHashMap<String, Object>();
         arguments.put("action", action);
         arguments.putAll(details);
-        RunFiles files = cli().runFiles();
         if (cli().tryAsk(VolumeCommands.KEY, arguments).isPresent()) {
             return;
         }
-        PrivateFiles.createFolders(files.logFolder());
-        try (AuditLog audit = new AuditLog(files.audit())) {
+        Path log = cli().auditLog();
+        PrivateFiles.createFolders(Objects.requireNonNull(log.getParent()));
+        try (AuditLog audit = new AuditLog(log)) {
             audit.note(VolumeCommands.KEY, Actor.ofThisProcess(), Map.of("arguments", arguments, "result", "done"));
         }
     }

@@ -4,14 +4,12 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -20,7 +18,6 @@ import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.KeyHeader;
-import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.keys.Secret;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -46,6 +43,7 @@ import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
@@ -159,14 +157,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
     private KeyHeader keyHeader(VolumeDefinition definition, byte[] master) throws IOException {
         String question = "Passphrase of the new volume " + definition.config().name() + ": ";
         try (Secret secret = secrets.source().getNew(environment, question)) {
-            return KeyHeader.create(
-                    UUID.randomUUID(),
-                    KeyHeader.cipherOfMachine(),
-                    master,
-                    "",
-                    Instant.now(),
-                    environment.newCost().get(),
-                    secret);
+            return VolumeKeyHeader.create(master, environment.newCost().get(), secret);
         }
     }
 
@@ -177,12 +168,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
         maker.make(definition.engineConfig().withKeys(keys));
         if (header != null) {
-            VolumeConfig.Locations locations = definition.config().locations();
-            List<String> failures =
-                    KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
-            if (!failures.isEmpty()) {
-                throw new IOException("the key header was not written: " + String.join("; ", failures));
-            }
+            VolumeKeyHeader.write(header, definition.config().locations());
         }
         VolumeFileCopy.write(definition);
         // Last: a volume that has a file is complete.

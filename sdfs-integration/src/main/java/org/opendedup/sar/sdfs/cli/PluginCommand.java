@@ -27,9 +27,10 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.config.HostArchives;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.PluginSwitch;
 import org.opendedup.sar.sdfs.config.PluginVolumeFile;
-import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -147,6 +148,15 @@ public final class PluginCommand implements Callable<Integer> {
         }
 
         abstract void change(Path file, PluginSwitch before) throws IOException, CommandFailedException;
+
+        /** Returns the first folder where SAR has something of a volume; null if there is none. */
+        static @Nullable Path used(Optional<PluginStore> store) throws IOException {
+            // All of them: the disk of the containers may not be mounted.
+            List<Path> used = store.isEmpty()
+                    ? List.of()
+                    : PluginVolumeFile.usedFolders(store.get().locations());
+            return used.isEmpty() ? null : used.get(0);
+        }
     }
 
     /** {@code sar-plugin enable}. */
@@ -180,6 +190,13 @@ public final class PluginCommand implements Callable<Integer> {
                         + ", which SAR does not read. Make another volume, enable the plugin for it, mount both, and"
                         + " copy the files. Nothing was changed");
             }
+            Optional<PluginStore> store = PluginVolumeFile.store(file);
+            boolean isToBeEncrypted = settings.containsKey(VolumeOptions.ENCRYPTED.ofPlugin());
+            if (isToBeEncrypted && !store.map(PluginStore::isEncrypted).orElse(true) && used(store) != null) {
+                throw new CommandFailedException("SAR has chunks of the volume in " + used(store) + " that are not"
+                        + " encrypted, and a volume cannot be encrypted later. Make another volume, enable the plugin"
+                        + " for it with --encrypt, mount both, and copy the files. Nothing was changed");
+            }
             // First: a volume file that names missing classes would end SDFS's mount.
             String jar = program().installJar();
             program().write(file, changed);
@@ -207,12 +224,10 @@ public final class PluginCommand implements Callable<Integer> {
     static final class Disable extends Change {
         @Override
         void change(Path file, PluginSwitch before) throws IOException, CommandFailedException {
-            Optional<VolumeConfig.Locations> locations = PluginVolumeFile.locations(file);
-            // All of them: the disk of the containers may not be mounted.
-            List<Path> used = locations.isEmpty() ? List.of() : PluginVolumeFile.usedFolders(locations.get());
-            if (!used.isEmpty()) {
-                throw new CommandFailedException("SAR has chunks of the volume in "
-                        + used.get(0) + ", which SDFS cannot read. Mount this volume and another one, copy"
+            Path used = used(PluginVolumeFile.store(file));
+            if (used != null) {
+                throw new CommandFailedException("SAR has chunks of the volume in " + used
+                        + ", which SDFS cannot read. Mount this volume and another one, copy"
                         + " the files, and delete this volume with SDFS's commands. Nothing was changed");
             }
             program().write(file, before.disabled());
@@ -351,7 +366,7 @@ public final class PluginCommand implements Callable<Integer> {
 
     private static boolean namesPlugin(Path volumeFile) {
         try {
-            return PluginVolumeFile.locations(volumeFile).isPresent();
+            return PluginVolumeFile.store(volumeFile).isPresent();
         } catch (IOException e) {
             return true;
         }

@@ -16,8 +16,10 @@ import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -77,11 +79,31 @@ abstract class VolumeClient {
     /** Returns whether the named volume is one of OpenDedup SDFS, which mounts it with the plugin. */
     boolean isOfPlugin() throws IOException {
         try {
-            return environment.configDirectory().locationsOfPlugin(name()).isPresent();
+            return environment.configDirectory().ofPlugin(name()).isPresent();
         } catch (AccessDeniedException e) {
             // The caller may read the status at most, which only volumes of mount.sdfs give.
             return false;
         }
+    }
+
+    /**
+     * Returns the key header of the named volume; null if it is not encrypted.
+     *
+     * @throws IOException if the volume file does not say that it is encrypted, and it is
+     */
+    @Nullable
+    VolumeKeyHeader keyHeader() throws IOException {
+        Optional<PluginStore> ofPlugin = environment.configDirectory().ofPlugin(name());
+        return ofPlugin.isPresent()
+                ? VolumeKeyHeader.of(ofPlugin.get())
+                : VolumeKeyHeader.of(environment.configDirectory().read(name()));
+    }
+
+    /** Returns the file that is locked while a command works on the key header. */
+    Path keyLock() throws IOException {
+        return isOfPlugin()
+                ? PluginFiles.keyLock(name(), locations().metadata())
+                : runFiles().keyLock();
     }
 
     /** @throws IOException if the named volume has no files of ours: OpenDedup SDFS with the plugin mounts it */
@@ -93,10 +115,9 @@ abstract class VolumeClient {
 
     /** Returns where the named volume's data and metadata are. */
     VolumeConfig.Locations locations() throws IOException {
-        Optional<VolumeConfig.Locations> ofPlugin =
-                environment.configDirectory().locationsOfPlugin(name());
+        Optional<PluginStore> ofPlugin = environment.configDirectory().ofPlugin(name());
         return ofPlugin.isPresent()
-                ? ofPlugin.get()
+                ? ofPlugin.get().locations()
                 : environment.configDirectory().read(name()).config().locations();
     }
 

@@ -146,6 +146,9 @@ class PluginCommandTest {
         "--index-class=chunkstash --index-parameters=width=17, '16, 24 or 32'",
         "--memory-budget=256MB --write-threads=200, sar-memory-budget",
         "--restore-cache=big, lookahead-log",
+        "--passphrase-file=/a, sar-passphrase-file is for an encrypted volume",
+        "--encrypt --key-file=/a --passphrase-command=b, give one of sar-key-file and sar-passphrase-command",
+        "--encrypt --key-file=a, no absolute path",
         "--colour=red, --colour"
     })
     void aWrongSettingChangesNothing(String options, String message) throws IOException {
@@ -195,6 +198,26 @@ class PluginCommandTest {
         // The control: nothing is left of it.
         Files.delete(metadata);
         assertEquals(ExitCode.OK, run("disable", "pool0"), () -> err.toString());
+    }
+
+    @Test
+    void anotherSourceOfThePassphraseReplacesTheOneBeforeAndChunksAreNotEncryptedLater() throws IOException {
+        assertEquals(ExitCode.OK, run("enable", "pool0"), () -> err.toString());
+        Path metadata = folder.resolve("chunks/sar/metadata/CURRENT");
+        Files.createDirectories(metadata.getParent());
+        Files.createFile(metadata);
+        String before = text();
+        assertEquals(ExitCode.FAILED, run("enable", "pool0", "--encrypt", "--key-file=/a"));
+        assertTrue(err.toString().contains("cannot be encrypted later"), () -> err.toString());
+        assertEquals(before, text());
+        // The control: no chunk is there yet.
+        Files.delete(metadata);
+        assertEquals(ExitCode.OK, run("enable", "pool0", "--encrypt", "--key-file=/a"), () -> err.toString());
+        assertTrue(text().contains("sar-key-file=\"/a\" sar-encrypt=\"true\""), text());
+        Files.createFile(metadata);
+        assertEquals(ExitCode.OK, run("enable", "pool0", "--passphrase-command=a <b"), () -> err.toString());
+        assertTrue(text().contains("sar-encrypt=\"true\" sar-passphrase-command=\"a &lt;b\""), text());
+        assertFalse(text().contains("sar-key-file"), text());
     }
 
     /** The path of a mount point may be in another encoding. */

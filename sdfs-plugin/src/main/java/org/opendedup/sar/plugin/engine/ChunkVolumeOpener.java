@@ -38,13 +38,16 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
             throw new IOException("the sizes in SDFS's volume file: " + e.getMessage(), e);
         }
         List<Path> used = PluginVolumeFile.usedFolders(config.locations());
+        MountKeys keys = new MountKeys(file);
         if (used.isEmpty()) {
             requireNoArchives(file.hostChunks());
-            ChunkVolume.create(config);
+            config = keys.create();
         } else if (used.size() == 1 && used.get(0).equals(config.locations().hashDb())
                 || !Files.isDirectory(config.locations().data())) {
             throw new IOException("chunks and metadata of SAR are not at their locations, and " + used.get(0)
                     + " is in use; is a disk not mounted? Nothing was made");
+        } else {
+            config = keys.unlock();
         }
         Duration grace = Duration.ofMinutes(file.get(PluginOptions.GRACE_MINUTES));
         ChunkVolume volume = ChunkVolume.open(config, grace, maps);

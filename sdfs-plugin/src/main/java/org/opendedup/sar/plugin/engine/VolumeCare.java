@@ -62,6 +62,7 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.metrics.PrometheusText;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
@@ -257,6 +258,8 @@ final class VolumeCare implements Closeable {
             stats.put("sar", SarFigures.Summary.of(volume.hot().status()));
             return stats;
         });
+        // What is asked for is recorded, as every command is.
+        handlers.put(VolumeCommands.KEY, (arguments, caller) -> Map.of());
         handlers.put(VolumeCommands.RESUME, (arguments, caller) -> {
             boolean resumed = maintenance.resume();
             Map<String, Object> now = Json.values(state);
@@ -351,6 +354,7 @@ final class VolumeCare implements Closeable {
                                 .map(Throwable::toString)
                                 .orElse(null)),
                 maintenance.backups().condition(),
+                VolumeKeyHeader.faults(file.definition()),
                 Instant.now());
     }
 

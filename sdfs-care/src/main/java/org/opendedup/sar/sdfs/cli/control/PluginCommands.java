@@ -11,6 +11,7 @@ public final class PluginCommands {
             VolumeCommands.STATS,
             VolumeCommands.METRICS,
             VolumeCommands.RESUME,
+            VolumeCommands.KEY,
             GcControl.COMMAND,
             ScrubControl.COMMAND,
             HealControl.COMMAND,

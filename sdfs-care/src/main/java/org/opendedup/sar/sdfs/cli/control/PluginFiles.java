@@ -32,6 +32,11 @@ public final class PluginFiles {
         return run(metadata).resolve(volume + ".audit");
     }
 
+    /** Returns the file that is locked while somebody works on the key header; parameters as of {@link #socket}. */
+    public static Path keyLock(String volume, Path metadata) {
+        return run(metadata).resolve(volume + ".keys-lock");
+    }
+
     private static Path run(Path metadata) {
         return metadata.resolve("run");
     }

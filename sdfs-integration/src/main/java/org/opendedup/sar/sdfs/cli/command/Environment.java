@@ -7,7 +7,6 @@ import java.io.PrintWriter;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +15,9 @@ import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.keys.Argon2Cost;
 import org.opendedup.sar.sdfs.cli.control.PluginFiles;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.keys.SecretEnvironment;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -37,13 +38,8 @@ public record Environment(
         boolean isTerminal,
         Reader in,
         HiddenInput hidden,
-        CostMeasure newCost) {
-    /** Variables with secrets: a command gives them to no process that it starts. */
-    public static final String PASSPHRASE = "SDFS_PASSPHRASE";
-
-    /** As {@link #PASSPHRASE}, for a new slot. */
-    public static final String NEW_PASSPHRASE = "SDFS_NEW_PASSPHRASE";
-
+        CostMeasure newCost)
+        implements SecretEnvironment {
     /** Finds a cost that suits the machine. */
     @FunctionalInterface
     public interface CostMeasure {
@@ -96,9 +92,14 @@ public record Environment(
         return console == null ? null : console.readPassword("%s", question);
     }
 
-    /** Removes what no process that is started may have. */
-    public static void withoutSecrets(ProcessBuilder builder) {
-        builder.environment().keySet().removeAll(List.of(PASSPHRASE, NEW_PASSPHRASE));
+    @Override
+    public char @Nullable [] ask(String question) {
+        return hidden.read(question);
+    }
+
+    @Override
+    public void say(String sentence) {
+        err.println(sentence);
     }
 
     public ConfigDirectory configDirectory() {
@@ -130,9 +131,9 @@ public record Environment(
     /** Returns the control socket of a volume, of SDFS with the plugin or of ours. */
     public Path controlSocket(String volume) throws IOException {
         ConfigDirectory directory = configDirectory();
-        Optional<VolumeConfig.Locations> ofPlugin = directory.locationsOfPlugin(volume);
+        Optional<PluginStore> ofPlugin = directory.ofPlugin(volume);
         return ofPlugin.isPresent()
-                ? pluginSocket(volume, ofPlugin.get())
+                ? pluginSocket(volume, ofPlugin.get().locations())
                 : runFiles(directory.read(volume)).socket();
     }
 

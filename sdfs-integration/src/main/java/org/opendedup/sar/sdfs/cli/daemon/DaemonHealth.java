@@ -9,7 +9,6 @@ import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
-import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Schedule;
@@ -21,6 +20,7 @@ import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -56,6 +56,7 @@ record DaemonHealth(
                 collectionTimer.missed().map(ZonedDateTime::toInstant).orElse(null),
                 scrub(),
                 volume.backups().condition(),
+                VolumeKeyHeader.faults(files.definition()),
                 Instant.now());
         return new HealthFacts(
                 store,
@@ -65,7 +66,6 @@ record DaemonHealth(
                 new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
                 volume.failures().counts(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
-                VolumeKeyHeader.faults(files.definition()),
                 logged.warnings(),
                 logged.errors());
     }

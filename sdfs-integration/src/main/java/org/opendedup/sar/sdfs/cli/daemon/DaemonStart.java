@@ -24,11 +24,11 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
-import org.opendedup.sar.sdfs.cli.keys.SecretSource;
-import org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.keys.SecretSource;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 
 /** Starts a volume's daemon and waits until its mount answers: the work of mount.sdfs, for all its callers. */
 public final class DaemonStart {
@@ -331,7 +331,7 @@ public final class DaemonStart {
         builder.environment().putIfAbsent("ROCKSDB_MUSL_LIBC", "false");
         // glibc would give each of dozens of threads an arena of up to 64 MB; two keep native memory near its plan.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
-        Environment.withoutSecrets(builder);
+        SecretSource.withoutSecrets(builder);
         if (foreground) {
             builder.inheritIO();
         } else {

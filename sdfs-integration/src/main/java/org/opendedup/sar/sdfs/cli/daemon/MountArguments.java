@@ -17,10 +17,10 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
-import org.opendedup.sar.sdfs.cli.keys.SecretSource;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -146,7 +146,7 @@ public final class MountArguments {
                     file == null ? null : Path.of(file),
                     keyFile == null ? null : Path.of(keyFile),
                     value("passphrase_command="),
-                    Environment.PASSPHRASE);
+                    SecretSource.PASSPHRASE);
         } catch (IllegalArgumentException e) {
             throw usage(e);
         }

@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.cli.keys;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 import picocli.CommandLine.Option;
 
 /** The options of a command that makes a slot: where its secret comes from. */
@@ -31,6 +31,6 @@ public final class NewSecretOptions {
 
     /** @throws IllegalArgumentException if more than one is given */
     public SecretSource source() {
-        return new SecretSource(passphraseFile, keyFile, command, Environment.NEW_PASSPHRASE);
+        return new SecretSource(passphraseFile, keyFile, command, SecretSource.NEW_PASSPHRASE);
     }
 }

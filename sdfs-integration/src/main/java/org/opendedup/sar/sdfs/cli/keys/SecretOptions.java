@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.cli.keys;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -44,7 +44,7 @@ public final class SecretOptions {
     /** @throws ParameterException if more than one is given */
     public SecretSource source() {
         try {
-            return new SecretSource(passphraseFile, keyFile, command, Environment.PASSPHRASE);
+            return new SecretSource(passphraseFile, keyFile, command, SecretSource.PASSPHRASE);
         } catch (IllegalArgumentException e) {
             if (spec == null) {
                 throw e;

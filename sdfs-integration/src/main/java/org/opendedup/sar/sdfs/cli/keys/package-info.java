@@ -1,7 +1,6 @@
 /**
- * How commands come to the keys of an encrypted volume: where a passphrase comes from
- * ({@link org.opendedup.sar.sdfs.cli.keys.SecretSource}), and what it opens
- * ({@link org.opendedup.sar.sdfs.cli.keys.VolumeKeyHeader}). docs/operations/encryption.md explains it.
+ * The options of commands that name the source of a passphrase or key
+ * ({@link org.opendedup.sar.sdfs.keys.SecretSource}).
  */
 @NullMarked
 package org.opendedup.sar.sdfs.cli.keys;

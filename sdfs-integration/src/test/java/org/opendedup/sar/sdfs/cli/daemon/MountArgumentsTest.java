@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.sdfs.cli.keys.SecretSource;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 
 /**
  * Options of fstab that say where a passphrase comes from: the command takes them, and the daemon does not see them.

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.cli.keys;
+package org.opendedup.sar.sdfs.keys;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -11,11 +11,11 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.Secret;
-import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 
 /**
@@ -32,6 +32,12 @@ public record SecretSource(
         @Nullable Path keyFile,
         @Nullable String command,
         String variable) {
+    /** Variables with secrets: a process gives them to no process that it starts. */
+    public static final String PASSPHRASE = "SDFS_PASSPHRASE";
+
+    /** As {@link #PASSPHRASE}, for a new slot. */
+    public static final String NEW_PASSPHRASE = "SDFS_NEW_PASSPHRASE";
+
     /** Largest passphrase or key file, in bytes. */
     private static final int BYTES_MAX = 1 << 20;
 
@@ -51,16 +57,16 @@ public record SecretSource(
     }
 
     /** Returns whether an option says where it is; a variable may be there for another volume. */
-    boolean isGiven() {
+    public boolean isGiven() {
         return passphraseFile != null || keyFile != null || command != null;
     }
 
     /** Returns whether somebody types it, and so may mistype it. */
-    boolean isTyped(Environment environment) {
+    boolean isTyped(SecretEnvironment environment) {
         return !isGiven() && variable(environment).isEmpty();
     }
 
-    private String variable(Environment environment) {
+    private String variable(SecretEnvironment environment) {
         return environment.variables().getOrDefault(variable, "");
     }
 
@@ -70,7 +76,7 @@ public record SecretSource(
      * @param question what to ask for on a terminal
      * @throws KeyException if there is none, or it is empty
      */
-    public Secret get(Environment environment, String question) throws IOException {
+    public Secret get(SecretEnvironment environment, String question) throws IOException {
         if (passphraseFile != null) {
             return secret(Secret.Kind.PASSPHRASE, text(withoutLineEnd(file(passphraseFile, environment))));
         } else if (keyFile != null) {
@@ -90,7 +96,7 @@ public record SecretSource(
      *
      * @param question what to ask for on a terminal
      */
-    public Secret getNew(Environment environment, String question) throws IOException {
+    public Secret getNew(SecretEnvironment environment, String question) throws IOException {
         Secret secret = get(environment, question);
         if (isTyped(environment)) {
             try (Secret again = typed(environment, "The same again: ")) {
@@ -103,8 +109,8 @@ public record SecretSource(
         return secret;
     }
 
-    private Secret typed(Environment environment, String question) throws KeyException {
-        char[] typed = environment.hidden().read(question);
+    private Secret typed(SecretEnvironment environment, String question) throws KeyException {
+        char[] typed = environment.ask(question);
         if (typed == null) {
             throw noKey("there is no passphrase, and no terminal to ask for it: give a passphrase file, a key file or a"
                     + " passphrase command, or set " + variable);
@@ -168,10 +174,10 @@ public record SecretSource(
         return new KeyException(KeyException.Reason.WRONG_SECRET, message);
     }
 
-    private static byte[] file(Path file, Environment environment) throws IOException {
+    private static byte[] file(Path file, SecretEnvironment environment) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             if (Files.isRegularFile(file) && ((int) Files.getAttribute(file, "unix:mode") & OTHERS_MAY_READ) != 0) {
-                environment.err().println("warning: every user may read " + file + "; correct it: chmod 600 " + file);
+                environment.say("warning: every user may read " + file + "; correct it: chmod 600 " + file);
             }
             return bounded(in, file.toString());
         } catch (IOException e) {
@@ -187,11 +193,16 @@ public record SecretSource(
         return bytes;
     }
 
+    /** Removes what no process that is started may have. */
+    public static void withoutSecrets(ProcessBuilder builder) {
+        builder.environment().keySet().removeAll(List.of(PASSPHRASE, NEW_PASSPHRASE));
+    }
+
     private static byte[] output(String command) throws IOException {
         var builder = new ProcessBuilder("/bin/sh", "-c", command)
                 .redirectInput(Redirect.INHERIT)
                 .redirectError(Redirect.INHERIT);
-        Environment.withoutSecrets(builder);
+        withoutSecrets(builder);
         Process process = builder.start();
         try (InputStream in = process.getInputStream()) {
             byte[] bytes = bounded(in, "the passphrase command");

@@ -1,36 +1,39 @@
-package org.opendedup.sar.sdfs.cli.keys;
+package org.opendedup.sar.sdfs.keys;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.Argon2Cost;
 import org.opendedup.sar.keys.KeyException;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.keys.KeyHeaderCopies.Unlocked;
 import org.opendedup.sar.keys.Secret;
-import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
-/** The key header of a volume, as commands use it. */
+/** The key header of a volume, as commands and SDFS's process use it. */
 public final class VolumeKeyHeader {
     /** How often a passphrase may be typed. */
     private static final int TRIES = 3;
 
-    private final VolumeDefinition definition;
+    private final String volume;
+    private final Path data;
     private final KeyHeaderCopies copies;
 
-    private VolumeKeyHeader(VolumeDefinition definition) throws IOException {
-        this.definition = definition;
-        VolumeConfig.Locations locations = definition.config().locations();
-        copies = KeyHeaderCopies.in(locations.data(), locations.metadata());
+    private VolumeKeyHeader(String volume, VolumeConfig.Locations locations) throws IOException {
+        this.volume = volume;
+        data = locations.data();
+        copies = KeyHeaderCopies.in(data, locations.metadata());
     }
 
     /**
@@ -40,51 +43,92 @@ public final class VolumeKeyHeader {
      *     volume file is not the one of this volume, or was changed
      */
     public static @Nullable VolumeKeyHeader of(VolumeDefinition definition) throws IOException {
-        var header = new VolumeKeyHeader(definition);
-        if (definition.isEncrypted()) {
-            return header;
-        }
-        if (header.copies.exist()) {
+        return new VolumeKeyHeader(
+                        definition.config().name(), definition.config().locations())
+                .orAbsent(
+                        definition.isEncrypted(),
+                        "write encrypted=\"true\" to its element <volume>, or have it written anew by mkfs.sdfs"
+                                + " --recover");
+    }
+
+    /** As the other one, for a volume of OpenDedup SDFS with the plugin. */
+    public static @Nullable VolumeKeyHeader of(PluginStore store) throws IOException {
+        return new VolumeKeyHeader(store.volume(), store.locations())
+                .orAbsent(store.isEncrypted(), "set sar-encrypt=\"true\" on its element <extended-config>");
+    }
+
+    /** @param remedy what makes the volume file say that the volume is encrypted */
+    private @Nullable VolumeKeyHeader orAbsent(boolean isEncrypted, String remedy) throws IOException {
+        if (!isEncrypted && copies.exist()) {
             throw new KeyException(
                     KeyException.Reason.OTHER_VOLUME,
-                    "the volume file of '" + definition.config().name() + "' does not say that the volume is encrypted,"
-                            + " and there is a key header (" + KeyHeader.NAME + ") beside its data: write"
-                            + " encrypted=\"true\" to its element <volume>, or have it written anew by mkfs.sdfs"
-                            + " --recover");
+                    "the volume file of '" + volume + "' does not say that the volume is encrypted, and there is a key"
+                            + " header (" + KeyHeader.NAME + ") beside its data: " + remedy);
         }
-        return null;
+        return isEncrypted ? this : null;
     }
 
     /**
      * As the other one, for a command with options for a secret. A secret means an encrypted volume. Refuses a volume
      * that is not encrypted, because the command would write to it in clear.
      *
-     * @throws CommandFailedException if a secret is given, and the volume is not encrypted
+     * @throws IOException if a secret is given, and the volume is not encrypted
      */
-    public static @Nullable VolumeKeyHeader of(VolumeDefinition definition, SecretSource source)
-            throws IOException, CommandFailedException {
-        VolumeKeyHeader header = of(definition);
-        if (header == null) {
-            refuse(source, definition.config().name());
+    public static @Nullable VolumeKeyHeader of(VolumeDefinition definition, SecretSource source) throws IOException {
+        return orRefuse(of(definition), source, definition.config().name());
+    }
+
+    /** As the other one, for a volume of OpenDedup SDFS with the plugin. */
+    public static @Nullable VolumeKeyHeader of(PluginStore store, SecretSource source) throws IOException {
+        return orRefuse(of(store), source, store.volume());
+    }
+
+    private static @Nullable VolumeKeyHeader orRefuse(
+            @Nullable VolumeKeyHeader header, SecretSource source, String volume) throws IOException {
+        if (header == null && source.isGiven()) {
+            throw new IOException("the volume '" + volume + "' is not encrypted, and a passphrase or key is"
+                    + " given: if it should be, somebody put another one in its place; else leave the passphrase or"
+                    + " key out");
         }
         return header;
     }
 
-    /** @throws CommandFailedException if a secret is given, for a volume that is not encrypted */
-    public static void refuse(SecretSource source, String volume) throws CommandFailedException {
-        if (source.isGiven()) {
-            throw new CommandFailedException("the volume '" + volume + "' is not encrypted, and a passphrase or key is"
-                    + " given: if it should be, somebody put another one in its place; else leave the passphrase or"
-                    + " key out");
+    /**
+     * Makes the header of a new volume, with one slot; nothing is written.
+     *
+     * @param master the master key
+     */
+    public static KeyHeader create(byte[] master, Argon2Cost cost, Secret secret) throws IOException {
+        return KeyHeader.create(
+                UUID.randomUUID(), KeyHeader.cipherOfMachine(), master, "", Instant.now(), cost, secret);
+    }
+
+    /**
+     * Writes the header of a new volume to its locations, which are there.
+     *
+     * @throws IOException if it is not at both places
+     */
+    public static void write(KeyHeader header, VolumeConfig.Locations locations) throws IOException {
+        List<String> failures =
+                KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
+        if (!failures.isEmpty()) {
+            throw new IOException("the key header was not written: " + String.join("; ", failures));
         }
     }
 
     /** Returns what is wrong with the copies, in words; empty if nothing is, or the volume is not encrypted. */
     public static List<String> faults(VolumeDefinition definition) throws IOException {
+        return definition.isEncrypted()
+                ? new VolumeKeyHeader(
+                                definition.config().name(), definition.config().locations())
+                        .faults()
+                : List.of();
+    }
+
+    /** Returns what is wrong with the copies, in words; empty if nothing is. */
+    public List<String> faults() throws IOException {
         try {
-            return definition.isEncrypted()
-                    ? new VolumeKeyHeader(definition).found().faults()
-                    : List.of();
+            return found().faults();
         } catch (KeyException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
@@ -101,8 +145,7 @@ public final class VolumeKeyHeader {
      * @throws KeyException if none can be used
      */
     public KeyHeaderCopies.Found found() throws IOException {
-        return copies.read(
-                VolumeFileCopy.volumeIn(definition.config().locations().data()));
+        return copies.read(VolumeFileCopy.volumeIn(data));
     }
 
     /** As {@link #found}; the exception says what to do. */
@@ -110,14 +153,14 @@ public final class VolumeKeyHeader {
         try {
             return found();
         } catch (KeyException e) {
-            String name = definition.config().name();
             boolean isLost = e.reason() == KeyException.Reason.MISSING || e.reason() == KeyException.Reason.DAMAGED;
             throw new KeyException(
                     e.reason(),
-                    "the volume '" + name + "' is encrypted, and there is no key header: " + e.getMessage() + ". Bring "
+                    "the volume '" + volume + "' is encrypted, and there is no key header: " + e.getMessage()
+                            + ". Bring "
                             + KeyHeader.NAME + " back from a copy"
                             + (isLost
-                                    ? ", or make it anew from an exported master key: sdfscli " + name
+                                    ? ", or make it anew from an exported master key: sdfscli " + volume
                                             + " key add --from-export=FILE"
                                     : ""));
         }
@@ -128,18 +171,17 @@ public final class VolumeKeyHeader {
      *
      * @throws KeyException if it cannot be opened
      */
-    public Unlocked unlock(Environment environment, SecretSource source) throws IOException {
+    public Unlocked unlock(SecretEnvironment environment, SecretSource source) throws IOException {
         KeyHeaderCopies.Found found = read();
         for (int left = source.isTyped(environment) ? TRIES : 1; ; ) {
-            Secret secret = source.get(
-                    environment, "Passphrase of " + definition.config().name() + ": ");
+            Secret secret = source.get(environment, "Passphrase of " + volume + ": ");
             try (secret) {
                 return found.open(secret);
             } catch (KeyException e) {
                 if (--left == 0 || e.reason() != KeyException.Reason.WRONG_SECRET) {
                     throw e;
                 }
-                environment.err().println("That is not a passphrase of this volume; try again.");
+                environment.say("That is not a passphrase of this volume; try again.");
             }
         }
     }
