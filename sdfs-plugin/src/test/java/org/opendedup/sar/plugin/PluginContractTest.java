@@ -196,7 +196,6 @@ class PluginContractTest {
     @CsvSource({
         "local-chunkstore, encrypt, true, has keys of its own",
         "extended-config, sar-encrypt, yes, 'yes'",
-        "extended-config, sar-encrypt, true, or set SDFS_PASSPHRASE",
         "extended-config, sar-passphrase-file, /secret, sar-passphrase-file is for an encrypted volume",
         "extended-config, sar-passphrase-file, secret, 'secret' is no absolute path",
         // SDFS's own index would keep the counts, and a later collection of SAR would find none.

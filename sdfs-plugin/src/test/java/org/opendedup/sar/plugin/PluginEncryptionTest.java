@@ -15,6 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.logging.SDFSLogger;
@@ -26,6 +28,25 @@ import org.opendedup.sar.sdfs.cli.report.Json;
 class PluginEncryptionTest extends PluginTrial {
     private static final String FIRST = "correct horse battery staple";
     private static final String SECOND = "another passphrase";
+
+    /** Parts of memory that a core dump of this JVM has; processes that other tests start inherit it. */
+    private static final Path CORE_DUMP_PARTS = Path.of("/proc/self/coredump_filter");
+
+    private int coreDumpParts;
+
+    private static int readCoreDumpParts() throws IOException {
+        return Integer.parseInt(Files.readString(CORE_DUMP_PARTS).strip(), 16);
+    }
+
+    @BeforeEach
+    void keepCoreDumpParts() throws IOException {
+        coreDumpParts = readCoreDumpParts();
+    }
+
+    @AfterEach
+    void restoreCoreDumpParts() throws IOException {
+        Files.writeString(CORE_DUMP_PARTS, "0x" + Integer.toHexString(coreDumpParts));
+    }
 
     private Path secret(String name, String passphrase) throws IOException {
         return Files.writeString(folder.resolve(name), passphrase + "\n");
@@ -118,9 +139,7 @@ class PluginEncryptionTest extends PluginTrial {
             assertEquals(0, cli(command.split(" ")), () -> command + ": " + out + err);
         }
         json("metadata-backup", folder.resolve("backups").toString());
-        int filter = Integer.parseInt(
-                Files.readString(Path.of("/proc/self/coredump_filter")).strip(), 16);
-        assertEquals(0, filter & 3, "no core dump has anonymous memory, private or shared");
+        assertEquals(0, readCoreDumpParts() & 3, "no core dump has anonymous memory, private or shared");
         close();
 
         assertEquals(List.of(), foldersWith(contents()));
@@ -236,6 +255,8 @@ class PluginEncryptionTest extends PluginTrial {
         assertRefused("does not say that the volume is encrypted");
         assertRefused("set sar-encrypt=\"true\"");
         assertEquals(ExitCode.DAMAGED, check());
+        writeFile("sar-encrypt=\"true\"");
+        assertRefused("or set SDFS_PASSPHRASE");
         // A mistake, which no message repeats.
         writeFile("sar-passphrase=\"" + FIRST + "\"");
         assertRefused("there is no setting sar-passphrase");
