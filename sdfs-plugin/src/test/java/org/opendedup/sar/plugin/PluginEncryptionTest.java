@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,6 +16,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import javax.management.MBeanFeatureInfo;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,6 +138,13 @@ class PluginEncryptionTest extends PluginTrial {
         readAll(opened, locations);
         readAll(opened, locations);
         changeThePassphrase();
+        List<String> settings = Stream.of(ManagementFactory.getPlatformMBeanServer()
+                        .getMBeanInfo(new ObjectName("org.opendedup.sar:type=Settings,volume=pool0"))
+                        .getAttributes())
+                .map(MBeanFeatureInfo::getName)
+                .toList();
+        assertTrue(settings.containsAll(List.of("Encrypted", "PassphraseFile")), settings::toString);
+        assertFalse(settings.contains("PassphraseCommand"), "a careless administrator has the passphrase in it");
         for (String command : List.of("scrub start --wait", "heal --wait", "check", "gc --wait", "status")) {
             assertEquals(0, cli(command.split(" ")), () -> command + ": " + out + err);
         }

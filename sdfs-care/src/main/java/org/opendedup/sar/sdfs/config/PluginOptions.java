@@ -55,8 +55,9 @@ public final class PluginOptions {
             .mayBeAbsent("")
             .text("File whose bytes, all of them, are the key of an encrypted volume.");
 
+    /** In no report: those who may only look would see a passphrase that somebody wrote into it. */
     public static final VolumeOption<String> PASSPHRASE_COMMAND = own(
-                    "sar-passphrase-command", "passphraseCommand", OptionKind.text("COMMAND", text -> text))
+                    "sar-passphrase-command", "", OptionKind.text("COMMAND", text -> text))
             .mayBeAbsent("")
             .text("Command of a shell that prints the passphrase of an encrypted volume, such as one that asks a KMS "
                     + "or a TPM. It must not have the passphrase itself.");

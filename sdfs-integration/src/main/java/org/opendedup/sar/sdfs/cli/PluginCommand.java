@@ -27,9 +27,11 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.config.HostArchives;
+import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.PluginSwitch;
 import org.opendedup.sar.sdfs.config.PluginVolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -205,6 +207,11 @@ public final class PluginCommand implements Callable<Integer> {
             out.println("  jar       " + jar);
             settings.forEach((name, value) -> out.println("  setting   " + name + "=\"" + value + "\""));
             program().noteOldJava();
+            program().noteMissingSecret(settings);
+            if (isToBeEncrypted) {
+                out.println("After the first mount, keep the master key in a safe: sdfscli " + before.volume()
+                        + " key export FILE");
+            }
             out.println("To undo: sar-plugin disable " + volume);
         }
     }
@@ -369,6 +376,16 @@ public final class PluginCommand implements Callable<Integer> {
             return PluginVolumeFile.store(volumeFile).isPresent();
         } catch (IOException e) {
             return true;
+        }
+    }
+
+    /** A mount without its passphrase would end SDFS. */
+    private void noteMissingSecret(Map<String, String> settings) {
+        for (VolumeOption<?> source : List.of(PluginOptions.PASSPHRASE_FILE, PluginOptions.KEY_FILE)) {
+            String file = settings.get(source.ofPlugin());
+            if (file != null && Files.notExists(Path.of(file))) {
+                environment.err().println("sar-plugin: note: there is no " + file + " yet, and SDFS's mount needs it");
+            }
         }
     }
 

@@ -213,6 +213,8 @@ class PluginCommandTest {
         // The control: no chunk is there yet.
         Files.delete(metadata);
         assertEquals(ExitCode.OK, run("enable", "pool0", "--encrypt", "--key-file=/a"), () -> err.toString());
+        assertTrue(err.toString().contains("note: there is no /a yet"), () -> err.toString());
+        assertTrue(out.toString().contains("sdfscli pool0 key export FILE"), () -> out.toString());
         assertTrue(text().contains("sar-key-file=\"/a\" sar-encrypt=\"true\""), text());
         Files.createFile(metadata);
         assertEquals(ExitCode.OK, run("enable", "pool0", "--passphrase-command=a <b"), () -> err.toString());
