@@ -42,6 +42,16 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, boolean h
             "-XX:Tier4CompileThreshold=150000",
             "-XX:Tier4BackEdgeThreshold=400000");
 
+    /**
+     * Has C2 compile the JDK's ciphers after a thousandth of these calls and loops. The processor's instructions for
+     * AES are used only where C2 compiled a cipher, which seals some fifty times slower before. A sealing is one call
+     * for a frame of 64 KiB, so a first backup would be over by then. A package and no list of methods: what a release
+     * of the JDK names otherwise is compiled as usual.
+     */
+    private static final List<String> CIPHERS_SOON = List.of(
+            "-XX:CompileCommand=quiet",
+            "-XX:CompileCommand=CompileThresholdScaling,com.sun.crypto.provider.*::*,0.001");
+
     /** Folders of the unpacked native libraries: of RocksDB, zstd and LZ4, and of jnr-ffi. The launchers set them. */
     private static final List<String> NATIVE_LIBRARY_PROPERTIES =
             List.of("java.library.path", "jffi.boot.library.path");
@@ -89,6 +99,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, boolean h
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         if (holdsKeys) {
+            command.addAll(CIPHERS_SOON);
             command.add("-XX:-CreateCoredumpOnCrash");
         }
         // From release 22 on, zstd-jni has other classes that look its functions up by name in all native libraries.

@@ -56,6 +56,17 @@ class DaemonJvmTest {
         assertFalse(command(17, false, "").toString().contains("Priority"));
     }
 
+    /** Else the daemon's JVM uses the processor's instructions for AES only after the first gigabytes. */
+    @Test
+    void compilesCiphersSoonForWhoHoldsKeys() {
+        VolumeDefinition definition = Definitions.plain("pool0", Path.of("/base"));
+        for (boolean holdsKeys : new boolean[] {false, true}) {
+            List<String> command = new DaemonJvm(MEMORY, 25, true, holdsKeys, "")
+                    .command(new RunFiles(definition, Path.of("/run")), false);
+            assertEquals(holdsKeys, command.toString().contains("com.sun.crypto.provider.*::*,0.001"));
+        }
+    }
+
     private static List<String> command(int javaFeature, String extraOptions) {
         return command(javaFeature, true, extraOptions);
     }
