@@ -7,12 +7,14 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
@@ -43,12 +45,16 @@ public final class PrivateFiles {
     public static void write(Path file, byte[] bytes) throws IOException {
         try (FileChannel channel =
                 open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            ByteBuffer left = ByteBuffer.wrap(bytes);
-            while (left.hasRemaining()) {
-                channel.write(left);
-            }
-            channel.force(true);
+            writeAll(channel, bytes);
         }
+    }
+
+    private static void writeAll(FileChannel channel, byte[] bytes) throws IOException {
+        ByteBuffer left = ByteBuffer.wrap(bytes);
+        while (left.hasRemaining()) {
+            channel.write(left);
+        }
+        channel.force(true);
     }
 
     /**
@@ -58,6 +64,22 @@ public final class PrivateFiles {
      */
     public static OutputStream createNew(Path file) throws IOException {
         return Channels.newOutputStream(open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+    }
+
+    /**
+     * Overwrites all bytes of a file, and deletes it when what overwrites them is durable. The bytes are random,
+     * because a disk may store none of zeros, and keep what was there. No link is followed. An SSD and a file system
+     * that copies on write may keep the old bytes elsewhere.
+     *
+     * @param most bytes that are overwritten of a longer file
+     */
+    public static void erase(Path file, int most) throws IOException {
+        byte[] random = new byte[(int) Math.min(Files.size(file), most)];
+        new SecureRandom().nextBytes(random);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+            writeAll(channel, random);
+        }
+        Files.delete(file);
     }
 
     /** Makes an empty file, or empties an existing one. */

@@ -37,7 +37,7 @@ public final class KeyHeader {
     public static final String NAME = "volume.keys";
 
     /** Most bytes of a header: eight slots with the longest labels. */
-    static final int MOST_BYTES = 2048;
+    public static final int MOST_BYTES = 2048;
 
     private static final byte[] MAGIC = "SARK".getBytes(US_ASCII);
     private static final Pattern AES = Pattern.compile("(?m)^(flags|Features)\\s*:(.*\\s)?aes(\\s.*)?$");
@@ -257,10 +257,11 @@ public final class KeyHeader {
      * @throws KeyException if it is not the one of this header, or the header was changed without it
      */
     public VolumeKeys keys(byte[] master) throws KeyException {
-        if (!isAuthentic(master)) {
+        var keys = new VolumeKeys(master, volume, cipher);
+        if (!isAuthentic(keys)) {
             throw forged();
         }
-        return new VolumeKeys(master, volume, cipher);
+        return keys;
     }
 
     static KeyException forged() {
@@ -273,9 +274,14 @@ public final class KeyHeader {
 
     /** Returns whether the header is as somebody wrote it who had this master key. */
     boolean isAuthentic(byte[] master) {
+        return isAuthentic(new VolumeKeys(master, volume, cipher));
+    }
+
+    /** Returns whether the header is as somebody wrote it who had the master key of this volume. */
+    boolean isAuthentic(VolumeKeys keys) {
         byte[] hash = new byte[KeyedHash.BYTES];
         int length = bytes.length - KeyedHash.BYTES - Integer.BYTES;
-        hash(new VolumeKeys(master, volume, cipher), bytes, length, hash, 0);
+        hash(keys, bytes, length, hash, 0);
         return MessageDigest.isEqual(hash, Arrays.copyOfRange(bytes, length, length + KeyedHash.BYTES));
     }
 

@@ -34,6 +34,10 @@ import picocli.CommandLine.Option;
             "names, recipes and counts with their backups in the data location, the index, what is on the SSD, the",
             "log, and the volume file. Other files in these folders stay, and are named. No link is followed.",
             "",
+            "Of an encrypted volume it first overwrites both copies of the key header: then nothing of the volume can",
+            "be read, also if the removal is interrupted, except with an export of the master key or a copy of the",
+            "header. A disk may keep overwritten bytes; SSDs do.",
+            "",
             "Backups of the metadata in other folders stay. So does the volume's line in /etc/fstab."
         },
         footer = {
@@ -99,11 +103,16 @@ final class DestroyCommand extends VolumeCommand {
         var report = new LinkedHashMap<String, Object>();
         report.put("removedFiles", files);
         report.put("removedBytes", bytes);
+        report.put("keyHeaderErased", removal.isEncrypted());
         report.put("foldersLeft", stays);
         report.put("othersLeft", others);
         print(
                 named(report),
                 "Removed the volume " + cli().name() + ": " + files + " files, " + ByteSize.rounded(bytes) + "."
+                        + (removal.isEncrypted()
+                                ? "\nThe key header was overwritten first. Exports of the master key, and copies of the"
+                                        + " header, still open copies of the volume: destroy these yourself."
+                                : "")
                         + (stays.isEmpty()
                                 ? ""
                                 : "\nThese folders stay, because they are mount points, or have something else: "
@@ -125,6 +134,9 @@ final class DestroyCommand extends VolumeCommand {
                         ? here.files() + " files, " + ByteSize.rounded(here.bytes())
                         : "missing")));
         lines.add(String.format("  %-32s %s", "volume file", removal.volumeFile()));
+        if (removal.isEncrypted()) {
+            lines.add(String.format("  %-32s %s", "key header", "both copies, overwritten before all else"));
+        }
         String others = found.values().stream()
                 .flatMap(place -> place.others().stream())
                 .map(Path::toString)

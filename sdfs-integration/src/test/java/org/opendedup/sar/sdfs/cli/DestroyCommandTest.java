@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +13,8 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.keys.Argon2Cost;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -36,6 +40,7 @@ class DestroyCommandTest {
     @TempDir
     Path folder;
 
+    private final Map<String, String> variables = new HashMap<>();
     private Path base;
     private Path ssd;
     private StringWriter out;
@@ -45,18 +50,21 @@ class DestroyCommandTest {
     void choosePlaces() {
         base = folder.resolve("base");
         ssd = folder.resolve("ssd");
+        variables.put("SDFS_CONFIG_DIR", folder.resolve("etc").toString());
     }
 
-    private void make() throws IOException {
-        String[] arguments = {
-            "pool0",
-            base.toString(),
-            "--sar-ssd-location=" + ssd,
-            "--sar-ssd-capacity=100MB",
-            "--volume-capacity=1GB",
-            "--tier-mode=tddfs",
-            "--tddfs-journal=5"
-        };
+    private void make(String... more) throws IOException {
+        String[] arguments = Stream.concat(
+                        Stream.of(
+                                "pool0",
+                                base.toString(),
+                                "--sar-ssd-location=" + ssd,
+                                "--sar-ssd-capacity=100MB",
+                                "--volume-capacity=1GB",
+                                "--tier-mode=tddfs",
+                                "--tddfs-journal=5"),
+                        Stream.of(more))
+                .toArray(String[]::new);
         assertEquals(ExitCode.OK, MkfsProgram.run(environment(""), arguments), () -> err.toString());
     }
 
@@ -64,11 +72,13 @@ class DestroyCommandTest {
         out = new StringWriter();
         err = new StringWriter();
         return new Environment(
-                Map.of("SDFS_CONFIG_DIR", folder.resolve("etc").toString()),
+                variables,
                 new PrintWriter(out, true),
                 new PrintWriter(err, true),
                 false,
-                new StringReader(typed));
+                new StringReader(typed),
+                question -> null,
+                () -> new Argon2Cost(64, 1, 1));
     }
 
     private int destroy(String typed, String... options) {
@@ -180,6 +190,47 @@ class DestroyCommandTest {
             assertTrue(step < 200);
         }
         assertEquals(Set.of(), files());
+    }
+
+    /** A second name of each copy shows what its blocks have when the copy is gone. */
+    @Test
+    void overwritesBothCopiesOfTheKeyHeaderBeforeAllElse() throws Exception {
+        variables.put("SDFS_PASSPHRASE", "correct horse");
+        make("--encrypt");
+        List<Path> copies = List.of(base.resolve("chunkstore/chunks/volume.keys"), base.resolve("ddb/volume.keys"));
+        Path unfinished = Files.copy(copies.get(0), base.resolve("ddb/volume.keys.new"));
+        byte[] header = Files.readAllBytes(copies.get(0));
+        List<Path> blocks = List.of(folder.resolve("a"), folder.resolve("b"), folder.resolve("c"));
+        Files.createLink(blocks.get(0), copies.get(0));
+        Files.createLink(blocks.get(1), copies.get(1));
+        Files.createLink(blocks.get(2), unfinished);
+        assertEquals(ExitCode.FAILED, destroy("no\n"));
+        assertTrue(err.toString().contains("overwritten before all else"), err::toString);
+        for (Path block : blocks) {
+            assertArrayEquals(header, Files.readAllBytes(block), "the control: nothing was removed");
+        }
+
+        Set<String> before = files();
+        var removal = VolumeRemoval.of(new ConfigDirectory(folder.resolve("etc")), "pool0", environment("")::runFiles);
+        assertThrows(
+                IllegalStateException.class,
+                () -> removal.remove(0, (files, of) -> {
+                    throw new IllegalStateException("a crash at the first file");
+                }));
+        for (Path block : blocks) {
+            byte[] left = Files.readAllBytes(block);
+            assertEquals(header.length, left.length);
+            for (int at = 0; at + 8 <= left.length; at++) {
+                assertFalse(Arrays.equals(header, at, at + 8, left, at, at + 8), block + " has its bytes at " + at);
+            }
+        }
+        Set<String> after = files();
+        assertTrue(after.stream().noneMatch(name -> name.contains("volume.keys")), after::toString);
+        assertTrue(after.size() >= before.size() - 4, "the rest is there: " + after);
+
+        assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+        assertTrue(out.toString().contains("The key header was overwritten first"), out::toString);
+        assertEquals(Set.of("a", "b", "c"), files());
     }
 
     @Test
