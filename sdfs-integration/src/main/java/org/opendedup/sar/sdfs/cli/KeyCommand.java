@@ -95,7 +95,10 @@ final class KeyCommand extends VolumeCommand {
 
     @Command(
             description = {
-                "Lists the slots. Needs no passphrase; nothing of it is authenticated: key test does that.",
+                "Lists the slots; needs no passphrase.",
+                "",
+                "Without a key it checks the checksums of the header's two copies only, which anybody can make. Key",
+                "test checks the keyed hash, and so does the status of a mounted volume.",
                 "",
                 "Cost: memory and passes of Argon2id for one try of a passphrase."
             })
@@ -115,6 +118,9 @@ final class KeyCommand extends VolumeCommand {
                 .forEach(fault -> text.append(String.format(
                         "%nA copy of the header is not as it should be: %s. sdfscli %s key test writes it anew",
                         fault, cli().name())));
+        text.append(String.format(
+                "%nOnly checksums were checked; sdfscli %s key test checks that nobody changed the header.",
+                cli().name()));
         print(report, text.toString().replaceAll("(?m) +$", ""));
     }
 
@@ -179,7 +185,7 @@ final class KeyCommand extends VolumeCommand {
                     Path export)
             throws IOException, CommandFailedException {
         if (export != null) {
-            if (secrets.areGiven()) {
+            if (secrets.source().isGiven()) {
                 throw usage("add", "--from-export takes the place of a passphrase of the volume: give one of them");
             }
             return addFromExport(export, newSecrets, label);

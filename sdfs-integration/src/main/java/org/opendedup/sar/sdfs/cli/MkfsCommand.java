@@ -199,7 +199,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             throw new IllegalArgumentException(
                     "'" + volume + "' is a command of sdfscli and cannot name a volume; choose another name");
         }
-        if (secrets.areGiven() && !given.isSet(VolumeOptions.ENCRYPTED)) {
+        if (secrets.source().isGiven() && !given.isSet(VolumeOptions.ENCRYPTED)) {
             throw new IllegalArgumentException(
                     "a passphrase or key is for an encrypted volume: add --encrypt, or leave it out");
         }

@@ -136,8 +136,9 @@ public final class MountArguments {
 
     /** Returns where the passphrase of an encrypted volume comes from. */
     SecretSource secretSource() {
-        if (secrets.areGiven() || split().noneMatch(MountArguments::isOfSecret)) {
-            return secrets.source();
+        SecretSource source = secrets.source();
+        if (source.isGiven() || split().noneMatch(MountArguments::isOfSecret)) {
+            return source;
         }
         String file = value("passphrase_file=");
         String keyFile = value("key_file=");

@@ -36,11 +36,6 @@ public final class SecretOptions {
     @Nullable
     String command;
 
-    /** Returns whether one of them is given. */
-    public boolean areGiven() {
-        return passphraseFile != null || keyFile != null || command != null;
-    }
-
     /** @throws ParameterException if more than one is given */
     public SecretSource source() {
         try {
