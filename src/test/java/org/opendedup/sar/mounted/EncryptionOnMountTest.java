@@ -1,6 +1,7 @@
 package org.opendedup.sar.mounted;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 
 /** An encrypted volume from mkfs.sdfs to a lost key header, with the program's own commands and a daemon of its own. */
@@ -95,6 +97,20 @@ class EncryptionOnMountTest {
         volume.run("key", "test", "--passphrase-file=" + secret(SECOND));
         assertTrue(Files.exists(copy));
         TestWait.until(() -> volume.cli("status").exitCode() == ExitCode.OK);
+
+        // Only the daemon has the key: to others, the good copy looks like an old one.
+        byte[] good = Files.readAllBytes(copy);
+        byte[] forged = good.clone();
+        // The generation.
+        forged[30] ^= 2;
+        Files.write(copy, ParserSet.withCrc(forged, -4));
+        String told = "somebody without the master key changed it";
+        TestWait.until(
+                () -> volume.cli("status").output().replaceAll("\\s+", " ").contains(copy + ": " + told));
+        String list = volume.run("key", "list");
+        assertTrue(list.contains("Only checksums were checked") && !list.contains(told), list);
+        volume.run("key", "test", "--passphrase-file=" + secret(SECOND));
+        assertArrayEquals(good, Files.readAllBytes(copy));
     }
 
     private String bundle(MountedVolume volume) throws IOException {

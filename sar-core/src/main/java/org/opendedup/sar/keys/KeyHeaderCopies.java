@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -104,20 +105,29 @@ public final class KeyHeaderCopies {
             return faults(header(), null);
         }
 
-        private List<String> faults(KeyHeader counts, byte @Nullable [] master) {
+        /** As {@link #faults()}, for who has the keys of the volume: also tells which copy somebody else changed. */
+        public List<String> faults(VolumeKeys keys) {
+            return headers.stream()
+                    .filter(header -> header.isAuthentic(keys))
+                    .findFirst()
+                    .map(header -> faults(header, keys))
+                    .orElseGet(() -> List.of(String.valueOf(KeyHeader.forged().getMessage())));
+        }
+
+        private List<String> faults(KeyHeader counts, @Nullable VolumeKeys keys) {
             List<String> faults = new ArrayList<>();
             for (Copy copy : copies) {
                 if (copy.fault != null) {
                     faults.add(copy.place.file() + ": " + copy.fault.getMessage());
                 } else if (copy.header != null && !isSame(copy.header, counts)) {
-                    faults.add(copy.place.file() + ": " + difference(copy.header, counts, master));
+                    faults.add(copy.place.file() + ": " + difference(copy.header, counts, keys));
                 }
             }
             return faults;
         }
 
-        private static String difference(KeyHeader header, KeyHeader counts, byte @Nullable [] master) {
-            if (master != null && !header.isAuthentic(master)) {
+        private static String difference(KeyHeader header, KeyHeader counts, @Nullable VolumeKeys keys) {
+            if (keys != null && !header.isAuthentic(keys)) {
                 return "somebody without the master key changed it: its checksum is right, and its keyed hash is wrong";
             }
             return "it is "
@@ -153,7 +163,7 @@ public final class KeyHeaderCopies {
                 try {
                     KeyHeader.Opened opened = header.open(secret);
                     if (isSame(header, authentic(opened.master()))) {
-                        return new Unlocked(header, opened, faults(header, opened.master()));
+                        return new Unlocked(header, opened, faults(header, opened.keys()));
                     }
                     // The newer copy is authentic, and the secret did not open it, as its failure says.
                     opened.close();

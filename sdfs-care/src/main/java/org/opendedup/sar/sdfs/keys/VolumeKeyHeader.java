@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.Argon2Cost;
@@ -116,19 +117,10 @@ public final class VolumeKeyHeader {
         }
     }
 
-    /** Returns what is wrong with the copies, in words; empty if nothing is, or the volume is not encrypted. */
-    public static List<String> faults(VolumeDefinition definition) throws IOException {
-        return definition.isEncrypted()
-                ? new VolumeKeyHeader(
-                                definition.config().name(), definition.config().locations())
-                        .faults()
-                : List.of();
-    }
-
-    /** Returns what is wrong with the copies, in words; empty if nothing is. */
-    public List<String> faults() throws IOException {
+    /** Returns what is wrong with the copies, in words, for who has the keys of the volume. */
+    static List<String> faults(VolumeConfig config, VolumeKeys keys) throws IOException {
         try {
-            return found().faults();
+            return new VolumeKeyHeader(config.name(), config.locations()).found().faults(keys);
         } catch (KeyException e) {
             return List.of(String.valueOf(e.getMessage()));
         }

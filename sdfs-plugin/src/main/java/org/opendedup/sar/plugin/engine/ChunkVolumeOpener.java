@@ -67,7 +67,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                     config.locations().ssd() == null
                             ? "none"
                             : volume.hot().status().state());
-            return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, file));
+            return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, config, file));
         } catch (RuntimeException e) {
             try {
                 volume.close();

@@ -62,7 +62,7 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
-import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
+import org.opendedup.sar.sdfs.keys.KeyHeaderWatch;
 import org.opendedup.sar.sdfs.metrics.PrometheusText;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
@@ -89,6 +89,7 @@ final class VolumeCare implements Closeable {
     private final ChunkVolume volume;
     private final ChunkMaintenance maintenance;
     private final PluginVolumeFile file;
+    private final KeyHeaderWatch keyHeader;
     private final boolean collects;
     /** Time from the end of a scrub to the next one; zero: none starts by itself. */
     private final Duration scrubInterval;
@@ -111,10 +112,11 @@ final class VolumeCare implements Closeable {
     /** Answers commands; null if no command can reach the process. */
     private volatile @Nullable ControlServer control;
 
-    private VolumeCare(ChunkVolume volume, PluginVolumeFile file) {
+    private VolumeCare(ChunkVolume volume, VolumeConfig config, PluginVolumeFile file) {
         this.file = file;
         this.volume = volume;
-        config = file.engineConfig();
+        this.config = config;
+        keyHeader = new KeyHeaderWatch(config);
         collects = file.get(PluginOptions.COLLECT);
         scrubInterval = Duration.ofDays(file.get(PluginOptions.SCRUB_DAYS));
         String bean = file.jmxName();
@@ -153,10 +155,11 @@ final class VolumeCare implements Closeable {
     /**
      * Begins to take care of a volume, and logs how it is.
      *
+     * @param config as the volume was opened, with its keys
      * @param file the settings, of which JMX has a name of its own
      */
-    static VolumeCare begin(ChunkVolume volume, PluginVolumeFile file) {
-        VolumeCare care = new VolumeCare(volume, file);
+    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, PluginVolumeFile file) {
+        VolumeCare care = new VolumeCare(volume, config, file);
         try {
             care.answerCommands(file.jmxName());
             care.audit.note("mounted", Actor.ofStarter(), Map.of());
@@ -354,7 +357,7 @@ final class VolumeCare implements Closeable {
                                 .map(Throwable::toString)
                                 .orElse(null)),
                 maintenance.backups().condition(),
-                VolumeKeyHeader.faults(file.definition()),
+                keyHeader.faults(),
                 Instant.now());
     }
 

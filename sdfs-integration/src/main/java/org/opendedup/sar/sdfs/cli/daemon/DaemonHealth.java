@@ -20,7 +20,7 @@ import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
-import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
+import org.opendedup.sar.sdfs.keys.KeyHeaderWatch;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -37,6 +37,7 @@ record DaemonHealth(
         GarbageCollections collections,
         ScheduleTimer collectionTimer,
         Scrubs scrubs,
+        KeyHeaderWatch keyHeader,
         Optional<LastEnd.Found> lastEnd)
         implements HealthWatch.Source<HealthFacts> {
 
@@ -56,7 +57,7 @@ record DaemonHealth(
                 collectionTimer.missed().map(ZonedDateTime::toInstant).orElse(null),
                 scrub(),
                 volume.backups().condition(),
-                VolumeKeyHeader.faults(files.definition()),
+                keyHeader.faults(),
                 Instant.now());
         return new HealthFacts(
                 store,

@@ -51,6 +51,7 @@ import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.files.TierControl;
+import org.opendedup.sar.sdfs.keys.KeyHeaderWatch;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
@@ -284,7 +285,15 @@ public final class VolumeDaemon {
                         () -> volume.sar().status().location(),
                         clock);
                 var health = new HealthWatch<>(
-                        new DaemonHealth(files, volume, administration, collections, timer, scrubs, foundEnd),
+                        new DaemonHealth(
+                                files,
+                                volume,
+                                administration,
+                                collections,
+                                timer,
+                                scrubs,
+                                new KeyHeaderWatch(definition.config().withKeys(keys)),
+                                foundEnd),
                         HealthRules::findings)) {
             Recent<VolumeFigures> figures =
                     VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
