@@ -1,13 +1,9 @@
 package org.opendedup.sar.ingest;
 
-import com.carrotsearch.hppc.IntObjectHashMap;
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -26,11 +22,27 @@ import org.slf4j.LoggerFactory;
 public final class ProvenHints extends ForwardingChunkIndex {
     private static final Logger log = LoggerFactory.getLogger(ProvenHints.class);
 
-    private final Lists lists;
-    private final Cache<Long, byte[]> cache;
+    /** Room for the first chunks of a container, in bytes. */
+    private static final int FIRST_BYTES = 128 * Fingerprints.BYTES;
 
-    /** Fingerprints by slot, of the containers that are not sealed yet. */
-    private final Map<Long, IntObjectHashMap<byte[]>> open = new ConcurrentHashMap<>();
+    private final Lists lists;
+    /** Lists by container. Changes of those that are not sealed are guarded by this. */
+    private final Cache<Long, Listed> cache;
+
+    /**
+     * Fingerprints of a container by slot.
+     *
+     * @param isSealed whether it is the list of the sealed container; else it has the chunks that this process has put
+     *     there, and zeros in place of others
+     */
+    private record Listed(byte[] fingerprints, boolean isSealed) {
+        boolean has(int slot, byte[] wanted, int offset) {
+            int at = slot * Fingerprints.BYTES;
+            return at + Fingerprints.BYTES <= fingerprints.length
+                    && Arrays.equals(
+                            fingerprints, at, at + Fingerprints.BYTES, wanted, offset, offset + Fingerprints.BYTES);
+        }
+    }
 
     /** The sealed lists of containers. */
     @FunctionalInterface
@@ -43,13 +55,16 @@ public final class ProvenHints extends ForwardingChunkIndex {
         byte[] fingerprints(long container) throws IOException;
     }
 
-    /** @param cacheBytes bytes of lists that are kept */
+    /**
+     * @param cacheBytes bytes of lists that are kept; a chunk of a container that is not sealed, and whose list is not
+     *     kept, is stored again
+     */
     public ProvenHints(ChunkIndex index, Lists lists, long cacheBytes) {
         super(index);
         this.lists = lists;
         cache = CacheBuilder.newBuilder()
                 .maximumWeight(cacheBytes)
-                .<Long, byte[]>weigher((container, fingerprints) -> fingerprints.length)
+                .<Long, Listed>weigher((container, listed) -> listed.fingerprints.length)
                 .concurrencyLevel(1)
                 .build();
     }
@@ -70,32 +85,22 @@ public final class ProvenHints extends ForwardingChunkIndex {
     private boolean isProven(long chunkId, byte[] fingerprints, int offset) {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
-        IntObjectHashMap<byte[]> own = open.get(container);
-        byte[] put = own == null ? null : get(own, slot);
-        if (put != null) {
-            return isEqual(put, 0, fingerprints, offset);
+        Listed listed = cache.getIfPresent(container);
+        if (listed != null && (listed.isSealed || listed.has(slot, fingerprints, offset))) {
+            return listed.has(slot, fingerprints, offset);
         }
-        byte[] list = list(container);
-        int at = slot * Fingerprints.BYTES;
-        return list != null && at + Fingerprints.BYTES <= list.length && isEqual(list, at, fingerprints, offset);
+        Listed sealed = read(container);
+        return sealed != null && sealed.has(slot, fingerprints, offset);
     }
 
-    private static byte @Nullable [] get(IntObjectHashMap<byte[]> own, int slot) {
-        synchronized (own) {
-            return own.get(slot);
-        }
-    }
-
-    private static boolean isEqual(byte[] list, int at, byte[] fingerprints, int offset) {
-        return Arrays.equals(list, at, at + Fingerprints.BYTES, fingerprints, offset, offset + Fingerprints.BYTES);
-    }
-
-    /** Returns the list of a container; null if there is none that can be believed. */
-    private byte @Nullable [] list(long container) {
+    /** Reads the list of a sealed container; null if there is none that can be believed. */
+    private @Nullable Listed read(long container) {
         try {
-            return cache.get(container, () -> lists.fingerprints(container));
-        } catch (ExecutionException e) {
-            log.debug("the list of container {} proves no hint: {}", container, String.valueOf(e.getCause()));
+            var sealed = new Listed(lists.fingerprints(container), true);
+            cache.put(container, sealed);
+            return sealed;
+        } catch (IOException e) {
+            log.debug("the list of container {} proves no hint: {}", container, e.toString());
             return null;
         }
     }
@@ -110,19 +115,25 @@ public final class ProvenHints extends ForwardingChunkIndex {
         super.insert(segment);
     }
 
-    private void note(byte[] fingerprints, int offset, long chunkId) {
-        byte[] fingerprint = Arrays.copyOfRange(fingerprints, offset, offset + Fingerprints.BYTES);
-        IntObjectHashMap<byte[]> own =
-                open.computeIfAbsent(ChunkId.container(chunkId), container -> new IntObjectHashMap<>());
-        synchronized (own) {
-            own.put(ChunkId.slot(chunkId), fingerprint);
+    private synchronized void note(byte[] fingerprints, int offset, long chunkId) {
+        long container = ChunkId.container(chunkId);
+        Listed listed = cache.getIfPresent(container);
+        if (listed != null && listed.isSealed) {
+            return;
         }
+        byte[] list = listed == null ? new byte[0] : listed.fingerprints;
+        int at = ChunkId.slot(chunkId) * Fingerprints.BYTES;
+        if (at + Fingerprints.BYTES > list.length) {
+            list = Arrays.copyOf(list, Math.max(at + FIRST_BYTES, 2 * list.length));
+            cache.put(container, new Listed(list, false));
+        }
+        System.arraycopy(fingerprints, offset, list, at, Fingerprints.BYTES);
     }
 
     /** Now the container has a list of its own. */
     @Override
     public void cover(long container, byte[] frameTable) throws IOException {
         super.cover(container, frameTable);
-        open.remove(container);
+        cache.invalidate(container);
     }
 }

@@ -1,6 +1,7 @@
 package org.opendedup.sar.ingest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -101,5 +102,49 @@ class ProvenHintsTest {
         assertEquals(ChunkId.of(7, 0), hint(1));
         assertEquals(ChunkId.of(7, 0), hint(1));
         assertEquals(1, reads, "a list is kept");
+    }
+
+    @Test
+    void aChunkThatIsInsertedAfterItsContainerWasSealedHidesNoOther() throws IOException {
+        list(7, 1, 2);
+        index.cover(7, new byte[0]);
+        put(index, 7, 1);
+        stored.insert(fingerprint(2), 0, ChunkId.of(7, 1));
+        assertEquals(ChunkId.of(7, 0), hint(1));
+        assertEquals(ChunkId.of(7, 1), hint(2));
+        assertEquals(1, reads);
+        put(index, 7, 1);
+        assertEquals(ChunkId.of(7, 1), hint(2));
+        assertEquals(1, reads, "the sealed list is kept");
+    }
+
+    /** A disk that is never forced, or whose containers are lost, must not fill the memory. The control has room. */
+    @Test
+    void chunksOfContainersThatAreNotSealedTakeBoundedMemory() throws IOException {
+        int proven = provenOf(100, 4 * 4096);
+        assertTrue(proven <= 4, proven + " of 100");
+        assertEquals(100, provenOf(100, 100 * 4096));
+    }
+
+    /** Returns how many chunks are hints, each of another container that is not sealed. */
+    private int provenOf(int containers, long cacheBytes) throws IOException {
+        var bounded = new ProvenHints(stored, this::list, cacheBytes);
+        for (int container = 1; container <= containers; container++) {
+            put(bounded, container, container);
+        }
+        int proven = 0;
+        for (int container = 1; container <= containers; container++) {
+            Segment asked = segment(container);
+            bounded.lookup(asked);
+            proven += asked.hint(0) == ChunkId.of(container, 0) ? 1 : 0;
+        }
+        return proven;
+    }
+
+    private static void put(ProvenHints index, int container, int content) throws IOException {
+        Segment fresh = segment(content);
+        fresh.setChunkId(0, ChunkId.of(container, 0));
+        fresh.setFresh(0, true);
+        index.insert(fresh);
     }
 }
