@@ -128,6 +128,8 @@ final class ChunkHashTest {
             chunks.put(0, CHUNKS);
             chunks.put(3, 5);
             ChunkSearch search = chunks.volume.maintenance().chunks();
+            // With -Dsar.encrypted=true: encrypted fingerprints have another order.
+            boolean hasOrder = chunks.config.keys() == null;
             for (long number = 0; number < CHUNKS; number++) {
                 String all = hex(chunks.fingerprint(number));
                 FoundChunk found = search.find(all).chunks().get(0);
@@ -135,10 +137,16 @@ final class ChunkHashTest {
                 assertEquals(number == 3 || number == 4 ? 2 : 1, found.chunk().getCount());
                 assertEquals(ChunkTrial.chunk(number).length, found.chunk().getLength());
                 assertEquals(chunks.locations.get(number), found.chunk().getChunkId());
-                assertEquals(
-                        new ChunkSearch.Found(List.of(found), false),
-                        search.find(all.substring(0, 15).toUpperCase(java.util.Locale.ROOT)));
                 assertFalse(found.isOnSsd());
+                String some = all.substring(0, 15).toUpperCase(java.util.Locale.ROOT);
+                if (hasOrder) {
+                    assertEquals(new ChunkSearch.Found(List.of(found), false), search.find(some));
+                } else {
+                    assertThrows(IllegalArgumentException.class, () -> search.find(some));
+                }
+            }
+            if (!hasOrder) {
+                return;
             }
             long most = 0;
             for (char digit : "0123456789abcdef".toCharArray()) {
