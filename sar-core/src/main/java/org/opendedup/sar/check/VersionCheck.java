@@ -71,6 +71,7 @@ final class VersionCheck {
                     Severity.DEFECT,
                     Kind.REFERENCES,
                     "the versions of records that snapshots have, and the list by which they are freed, differ");
+            corrections.deaths();
         }
     }
 

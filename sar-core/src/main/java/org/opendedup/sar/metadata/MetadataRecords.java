@@ -238,6 +238,26 @@ public final class MetadataRecords {
         }
     }
 
+    /** Returns whether there is a version with this death. */
+    public boolean hasVersionWith(byte[] deathKey) throws IOException {
+        Kind kind = VersionKeys.kindOfDeath(deathKey);
+        if (kind == null) {
+            return false;
+        }
+        long death = Keys.longAt(deathKey, 0);
+        byte[] numbers = VersionKeys.numbersOfDeath(deathKey);
+        byte[] from = VersionKeys.version(kind, numbers, death);
+        byte[] to = VersionKeys.version(kind, numbers, death + 1);
+        try (KeyValueStore.Cursor cursor = database.scan(Family.VERSION, from, to)) {
+            while (cursor.next()) {
+                if (Births.of(cursor.value()) == Keys.longAt(deathKey, Keys.LONG_BYTES)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** Returns the snapshots. */
     public Snapshots snapshots() throws IOException {
         return Snapshots.open(database);

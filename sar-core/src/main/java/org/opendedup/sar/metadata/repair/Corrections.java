@@ -103,6 +103,9 @@ public interface Corrections {
     /** The record that says where on the fast tier a file lies cannot be decoded. */
     default void rawDamaged(long inode) throws IOException {}
 
+    /** Versions that snapshots have, and the list by which they are freed, differ. */
+    default void deaths() throws IOException {}
+
     /** The volume's totals are wrong. */
     default void totals() throws IOException {}
 }

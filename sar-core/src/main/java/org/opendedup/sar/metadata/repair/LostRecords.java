@@ -165,6 +165,8 @@ public final class LostRecords {
                 "which of files with inodes " + numbers + " lie whole on the fast tier, as far as that was in a"
                         + " damaged block";
             case CONTAINER -> "places of containers " + numbers + "; they are found in the packs";
+            case VERSION, DEATH ->
+                "earlier versions of records, as far as they were in a damaged block: snapshots lack them";
         };
     }
 }

@@ -33,6 +33,7 @@ import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.versions.Kinds;
 import org.opendedup.sar.metadata.versions.Snapshots;
+import org.opendedup.sar.metadata.versions.VersionKeeper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -158,6 +159,11 @@ public class MetadataRepair implements Corrections {
         return Births.stamped(Births.body(value), before == null ? birth : Births.of(before));
     }
 
+    /** Puts a record that each snapshot has for which there is no version of it. */
+    final void putForAll(Family family, byte[] key, byte[] value) {
+        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value);
+    }
+
     void flushIfLarge() throws IOException {
         if (pending.size() >= BATCH_RECORDS) {
             flush();
@@ -188,6 +194,26 @@ public class MetadataRepair implements Corrections {
             }
         }
         pending.clear();
+    }
+
+    @Override
+    public void deaths() throws IOException {
+        try (RecordCursor<MetadataRecords.Version> versions = records().versions()) {
+            while (versions.next()) {
+                MetadataRecords.Version version = versions.value();
+                if (version != null && get(Family.DEATH, version.deathKey()) == null) {
+                    put(Family.DEATH, version.deathKey(), VersionKeeper.DEATH);
+                    flushIfLarge();
+                }
+            }
+        }
+        records().forEachDeath(key -> {
+            if (!records().hasVersionWith(key)) {
+                put(Family.DEATH, key, null);
+                flushIfLarge();
+            }
+        });
+        done("the list of what is freed with snapshots was made anew");
     }
 
     @Override

@@ -15,6 +15,7 @@ import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.ValueReader;
 
@@ -35,6 +36,9 @@ public final class MetadataSalvage {
         @Nullable
         KeyValueStore open() throws IOException;
     }
+
+    /** Records removed in one batch. */
+    private static final int DROPPED_AT_ONCE = 10_000;
 
     private MetadataSalvage() {}
 
@@ -62,6 +66,9 @@ public final class MetadataSalvage {
                 },
                 progress);
         markIntents(target, lost);
+        if (!lost.of(Family.VERSION).isEmpty() || !lost.of(Family.SYSTEM).isEmpty()) {
+            dropSnapshots(target, lost);
+        }
         long spare = lost.isEmpty() ? 0 : SPARE_NUMBERS;
         long container =
                 Math.max(number(target, SystemRecords.NEXT_CONTAINER), sound[0].highestContainer() + 1 + spare);
@@ -70,6 +77,10 @@ public final class MetadataSalvage {
             long inode = Math.max(number(target, SystemRecords.NEXT_INODE), sound[0].highestInode() + 1 + spare);
             batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(inode));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(container + 1));
+            if (sound[0].highestBirth() > 0) {
+                long snapshot = Math.max(number(target, SystemRecords.NEXT_SNAPSHOT), sound[0].highestBirth() + 1);
+                batch.put(Family.SYSTEM, SystemRecords.NEXT_SNAPSHOT, SystemRecords.encodeNumber(snapshot));
+            }
             if (target.get(Family.INODE, Keys.of(Inode.ROOT)) == null) {
                 Inode root = LostAndFound.directory(Inode.ROOT, Inode.ROOT, nowNs);
                 batch.put(Family.INODE, Keys.of(Inode.ROOT), Inode.encode(root));
@@ -159,6 +170,37 @@ public final class MetadataSalvage {
             }
             batch.commitLater();
         }
+    }
+
+    /**
+     * Removes all snapshots. One that lacks a version would show an older or a younger state of a file, or zeros; one
+     * whose own record is lost would never be freed.
+     */
+    private static void dropSnapshots(KeyValueStore target, LostRecords lost) throws IOException {
+        boolean hadSome = drop(target, Family.SYSTEM, SnapshotRecord.FIRST_KEY, SnapshotRecord.END_KEY);
+        hadSome |= drop(target, Family.VERSION, Keys.FIRST, Keys.END);
+        drop(target, Family.DEATH, Keys.FIRST, Keys.END);
+        if (hadSome) {
+            lost.say("all snapshots, because records that they need are lost");
+        }
+    }
+
+    private static boolean drop(KeyValueStore target, Family family, byte[] from, byte[] to) throws IOException {
+        boolean isEmpty = true;
+        try (Cursor cursor = target.scan(family, from, to)) {
+            boolean isAhead = cursor.next();
+            while (isAhead) {
+                isEmpty = false;
+                try (Batch batch = target.batch()) {
+                    for (int i = 0; i < DROPPED_AT_ONCE && isAhead; i++) {
+                        batch.delete(family, cursor.key());
+                        isAhead = cursor.next();
+                    }
+                    batch.commitLater();
+                }
+            }
+        }
+        return !isEmpty;
     }
 
     private static void markLast(Batch batch, LostRecords lost, long inode, long next) throws IOException {

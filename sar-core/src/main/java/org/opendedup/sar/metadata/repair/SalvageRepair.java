@@ -170,7 +170,8 @@ public final class SalvageRepair extends MetadataRepair {
         LostPages.forEach(database, lost, id, end, page -> {
             int length = (int) Math.min(pageBytes, inode.size() - page * pageBytes);
             byte[] key = Keys.of(id, page);
-            put(Family.RECIPE, key, LostPages.encode(key, lost.container(), length));
+            // Also for snapshots, which would read zeros.
+            putForAll(Family.RECIPE, key, LostPages.encode(key, lost.container(), length));
             added[1] += length;
             flushIfLarge();
             return true;

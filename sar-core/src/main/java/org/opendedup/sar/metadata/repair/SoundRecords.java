@@ -4,12 +4,14 @@ import java.io.IOException;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.versions.Kinds;
 
 /**
  * Tells which records of a damaged database can be decoded, and notes the highest numbers in them. Records of which a
@@ -21,6 +23,7 @@ final class SoundRecords {
     private final NameHash hash;
     private long highestInode = Inode.ROOT;
     private long highestContainer;
+    private long highestBirth;
 
     SoundRecords(int pageBytes, NameHash hash) {
         this.pageBytes = pageBytes;
@@ -37,7 +40,15 @@ final class SoundRecords {
         return highestContainer;
     }
 
+    /** Returns the highest birth and death of all records that were looked at; 0 if there never was a snapshot. */
+    long highestBirth() {
+        return highestBirth;
+    }
+
     boolean isSound(Family family, byte[] key, byte[] value) {
+        if (family == Family.DEATH && key.length >= Keys.LONG_BYTES) {
+            highestBirth = Math.max(highestBirth, Keys.longAt(key, 0));
+        }
         if (family == Family.SYSTEM || family == Family.VERSION || family == Family.DEATH) {
             return true;
         }
@@ -50,6 +61,9 @@ final class SoundRecords {
             return true;
         }
         highestInode = Math.max(highestInode, number);
+        if (Kinds.of(family) != null) {
+            highestBirth = Math.max(highestBirth, Births.of(value));
+        }
         try {
             return switch (family) {
                 case INODE ->
