@@ -11,6 +11,7 @@ interrupted.
 
 import argparse
 import contextlib
+import json
 import mmap
 import multiprocessing
 import os
@@ -28,6 +29,7 @@ from bench_volume import SCRIPTS, Volume, drop_kernel_caches, measure, run, say
 
 FILE_BYTES = 4096
 SMALL_FILES, SMALL_FOLDERS = 40_000, 40
+CLONED_FILES, CLONED_FOLDERS = 100_000, 1000
 LISTED_FILES = 100_000
 FOUND_FILES, FOUND_FOLDERS = 1_000_000, 1000
 TREE_FILES = 80_000
@@ -163,6 +165,11 @@ def command(line):
     subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, check=True)
 
 
+def copy_and_sync(source, place):
+    command(f"cp -a '{source}' '{source}-copy'")
+    place.sync()
+
+
 class OnVolume:
     """The column of a volume."""
 
@@ -183,6 +190,10 @@ class OnVolume:
         self.volume.unmount()
         self.volume.mount()
         drop_kernel_caches()
+
+    def cloned(self, source, target):
+        """Seconds of a clone in the daemon, from its start until it is durable."""
+        return json.loads(self.volume.script("sdfscli", self.volume.name, "clone", source, target, "--json"))["seconds"]
 
     def live_heap_bytes(self):
         """Heap of the daemon, after a garbage collection."""
@@ -301,7 +312,7 @@ def verdict(row):
 
 
 class Bench:
-    PARTS = ("small", "fsync", "beside", "listing", "tree", "copy", "find", "memory")
+    PARTS = ("small", "fsync", "beside", "listing", "tree", "copy", "clone", "find", "memory")
 
     def __init__(self, options):
         self.options = options
@@ -405,6 +416,21 @@ class Bench:
             self.report.add("sync after it, s (copying)", "", place.column, seconds(place.sync), 1)
             command(f"rm -rf '{place.folder}/copied'")
             place.sync()
+
+    def clone(self):
+        """A clone, and cp -a of the same files in the same volume; both are durable at the end of their times."""
+        count = self.scaled(CLONED_FILES)
+        figure = f"of {count} files of 4 KiB within the volume, files a second"
+        for place in (self.ours, self.places[1]):
+            source = place.folder / "cloned"
+            create(made_paths(source, count, max(1, CLONED_FOLDERS * count // CLONED_FILES)))
+            place.sync()
+            for state in ("after mounting", "again") if place is self.ours else ():
+                if state == "after mounting":
+                    place.forget()
+                self.report.add(f"clone, {state}, {figure}", ">= 20000", place.column,
+                                count / place.cloned(source, place.folder / f"clone {state}"))
+            self.report.add(f"cp -a {figure}", "", place.column, rate(count, copy_and_sync, source, place))
 
     def find(self):
         count = self.scaled(FOUND_FILES)

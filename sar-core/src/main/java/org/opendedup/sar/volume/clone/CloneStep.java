@@ -78,9 +78,9 @@ final class CloneStep implements Closeable {
         /** Pinned. */
         final Node source;
         /** Inode number of the clone. */
-        final long clone;
+        long clone;
         /** Whether the clone exists already, and gets a further name. */
-        final boolean isLink;
+        boolean isLink;
         /** Names and values of the extended attributes, one after the other. */
         final List<byte[]> extended = new ArrayList<>();
 
@@ -101,11 +101,9 @@ final class CloneStep implements Closeable {
         @Nullable
         Node linked;
 
-        Item(byte[] name, Node source, long clone, boolean isLink) {
+        Item(byte[] name, Node source) {
             this.name = name;
             this.source = source;
-            this.clone = clone;
-            this.isLink = isLink;
         }
     }
 
@@ -135,26 +133,35 @@ final class CloneStep implements Closeable {
         if (source == null) {
             return 0;
         }
-        long known = 0;
-        Item item;
-        try {
-            boolean mayHaveLinks =
-                    !source.isDirectory() && source.attributes(Node.Look.NONE).links() > 1;
-            known = !mayHaveLinks ? 0 : linked.containsKey(inode) ? linked.get(inode) : links.find(inode);
-            item = new Item(name, source, known == 0 ? newInode() : known, known != 0);
-            if (known != 0 && !linked.containsKey(inode)) {
-                item.linked = nodes.pin(known);
-            }
-        } catch (IOException | RuntimeException e) {
-            nodes.unpin(source);
-            throw e;
-        }
+        Item item = new Item(name, source);
         items.add(item);
+        // One that gets a second name only after this is a file of its own in the clone.
+        boolean hasNames =
+                !source.isDirectory() && source.attributes(Node.Look.NONE).links() > 1;
+        item.clone = hasNames ? known(item) : 0;
+        item.isLink = item.clone != 0;
         if (!item.isLink) {
+            item.clone = newInode();
             readExtended(item);
             look(item);
         }
+        if (hasNames) {
+            linked.put(inode, item.clone);
+        }
         return item.clone;
+    }
+
+    /** Returns the inode number of the clone of a file with several names; 0 if there is none yet. */
+    private long known(Item item) throws IOException {
+        Long made = linked.get(item.source.id);
+        if (made != null) {
+            return made;
+        }
+        long known = links.find(item.source.id);
+        if (known != 0) {
+            item.linked = nodes.pin(known);
+        }
+        return known;
     }
 
     private long newInode() throws IOException {
@@ -187,9 +194,6 @@ final class CloneStep implements Closeable {
         }
         // A raw file is looked at by the fast tier, which may not answer.
         item.attributes = source.attributes();
-        if (item.attributes.links() > 1 && !source.isDirectory()) {
-            linked.put(source.id, item.clone);
-        }
     }
 
     /** Locks a small file all of whose bytes are in its recipe, and reads that. */
@@ -256,6 +260,11 @@ final class CloneStep implements Closeable {
         } finally {
             committer.changes().unlock();
             context.capacity().giveBack(left);
+        }
+        for (Item item : items) {
+            if (item.page != null) {
+                context.noteCopied(item.clone, 0, item.page.bytes());
+            }
         }
     }
 

@@ -52,6 +52,8 @@ final class FileClone implements RecipeRanges.CopyListener {
     private final int pageBytes;
     /** Capacity in bytes taken for the page that is being added. */
     private long growing;
+    /** Whether the clone has all bytes of one moment. */
+    private boolean isComplete;
     /** End of the bytes that the present change has copied. */
     private long copiedTo;
 
@@ -87,13 +89,14 @@ final class FileClone implements RecipeRanges.CopyListener {
                 // Stores a raw file in chunks, where it stays until it is written again.
                 context.fastTier().makeCurrent(source);
                 RawRecord.Copy copy = raw == null ? null : raw.record().copy();
-                if (raw == null || copy != null) {
-                    var unused = replaced.take();
-                    copy(0, raw == null ? storedBytes() : copy.size());
-                    if (follow(replaced, raw, copy)) {
-                        context.noteCopied(clone.id, 0, clone.size());
-                        return new CloneReport(0, 0, 0, 0, clone.size(), clone.dataBytes);
-                    }
+                if (raw != null && copy == null) {
+                    continue;
+                }
+                var unused = replaced.take();
+                copy(0, copy == null ? storedBytes() : copy.size());
+                if (follow(replaced, raw, copy)) {
+                    context.noteCopied(clone.id, 0, clone.size());
+                    return new CloneReport(0, 0, 0, 0, clone.size(), clone.dataBytes);
                 }
                 clear();
             }
@@ -112,34 +115,31 @@ final class FileClone implements RecipeRanges.CopyListener {
     /** Copies the pages that were replaced, until the clone is the file. Returns false if it must begin again. */
     private boolean follow(ReplacedPages replaced, @Nullable RawFile raw, RawRecord.@Nullable Copy copy)
             throws IOException {
-        while (true) {
-            long[] pages = replaced.take();
-            if (pages == null) {
-                return false;
-            }
-            boolean isLast = pages.length <= LAST_PAGES;
+        int last = LAST_PAGES;
+        long[] pages = replaced.take();
+        while (pages != null && !isComplete) {
+            boolean isLast = pages.length <= last;
             if (isLast && raw == null) {
                 // So that writes wait for little.
                 context.writer().storeAll(source);
                 context.fastTier().storeChanges(source);
             }
             copy(pages);
-            if (isLast) {
-                Boolean isDone = finish(replaced, raw, copy);
-                if (isDone != null) {
-                    return isDone;
-                }
-            }
+            pages = isLast ? finish(replaced, last, raw, copy) : replaced.take();
+            // A program may replace more pages than that all the time.
+            last = Math.min(1 << 20, isLast ? 2 * last : last);
         }
+        return isComplete;
     }
 
     /**
      * Copies the last pages while nothing is written to the file.
      *
-     * @return whether the clone is the file; false: it must begin again; null: too many pages were replaced
+     * @param most number of pages that may be copied meanwhile
+     * @return pages that are to be copied before; null: it must begin again
      */
-    private @Nullable Boolean finish(ReplacedPages replaced, @Nullable RawFile raw, RawRecord.@Nullable Copy copy)
-            throws IOException {
+    private long @Nullable [] finish(
+            ReplacedPages replaced, int most, @Nullable RawFile raw, RawRecord.@Nullable Copy copy) throws IOException {
         begin();
         Lock storing = source.contents().storing;
         storing.lock();
@@ -153,15 +153,16 @@ final class FileClone implements RecipeRanges.CopyListener {
                 }
                 long[] pages = replaced.take();
                 long size = copy == null ? source.size() : copy.size();
-                boolean isStill = pages != null && size >= clone.size() && (raw == null || isStill(raw, copy));
-                if (!isStill || pages.length > LAST_PAGES) {
-                    return isStill ? null : false;
+                boolean isOther = raw != null && !isStill(raw, copy);
+                if (pages == null || pages.length > most || isOther || size < clone.size()) {
+                    return isOther || size < clone.size() ? null : pages;
                 }
                 for (long page : pages) {
                     copyHeld(page * pageBytes, Math.min(size, (page + 1) * pageBytes));
                 }
                 end(size);
-                return true;
+                isComplete = true;
+                return pages;
             } finally {
                 source.resumeWrites();
             }

@@ -122,18 +122,16 @@ public final class TreeClone {
         }
     }
 
-    /**
-     * A folder of the source that is being walked.
-     *
-     * @param target inode number of its clone; 0 while it is only counted
-     */
+    /** A folder of the source that is being walked. */
     private static final class Folder {
         /** Null for the folder of the tree's root. */
         final @Nullable Folder parent;
 
         final byte[] name;
         final long source;
+        /** Inode number of its clone; 0 while it is only counted. */
         final long target;
+
         /** Folders in it that were listed and are not walked yet. */
         final Deque<Folder> below = new ArrayDeque<>();
 

@@ -107,7 +107,7 @@ public final class Reaper implements Closeable {
         }
         NodeTable tree = inode != null && inode.isDirectory() ? nodes : null;
         Dead dead = new Dead(orphan.inode(), 0, true, inode != null, true, null, tree);
-        boolean done = atOnce && tree == null && reapLogging(dead);
+        boolean done = atOnce && reapLogging(dead);
         if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
         }
