@@ -107,12 +107,20 @@ class TreeJobTest {
         return text.getBytes(UTF_8);
     }
 
+    private static final ServedPaths.Cache NO_CACHE = new ServedPaths.Cache() {
+        @Override
+        public void writeBack() {}
+
+        @Override
+        public void forget(long directory, byte[] name) {}
+    };
+
     /** Fails on chosen entries. */
     private final class Job extends TreeJob {
         private final Predicate<TreeEntry> fails;
 
         Job(String path, Predicate<TreeEntry> fails) {
-            super(new ServedPaths(volume, () -> {}), path, "step", "done", List.of("done"));
+            super(new ServedPaths(volume, NO_CACHE), path, "step", "done", List.of("done"));
             this.fails = fails;
         }
 
