@@ -63,6 +63,7 @@ import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.VersionKeys;
 import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.MetadataSalvager;
@@ -117,7 +118,9 @@ class RepairTest {
         ORPHAN_RECORD_OF_NOTHING_DAMAGED(Kind.NAMES),
         INTENT_OF_NOTHING(Kind.REFERENCES),
         RAW_RECORD_OF_NOTHING(Kind.REFERENCES),
-        RAW_RECORD_OF_A_DIRECTORY(Kind.REFERENCES);
+        RAW_RECORD_OF_A_DIRECTORY(Kind.REFERENCES),
+        VERSION_WITHOUT_DEATH(Kind.REFERENCES),
+        DEATH_WITHOUT_VERSION(Kind.REFERENCES);
 
         final Kind kind;
 
@@ -146,6 +149,9 @@ class RepairTest {
             GarbageTrial.store(volume, "again", contents);
             file = volume.lookup(Inode.ROOT, "file".getBytes(UTF_8)).inode();
             volume.makeNode(directory, "inside".getBytes(UTF_8), 0100644, 0, new Owner(1, 1));
+            GarbageTrial.store(volume, "old", contents);
+            volume.snapshots().create("before", 0, false);
+            volume.unlink(Inode.ROOT, "old".getBytes(UTF_8));
             volume.sync();
         }
     }
@@ -288,6 +294,17 @@ class RepairTest {
             case INTENT_OF_NOTHING -> with(database -> MetadataDefects.putIntent(database, 100_000));
             case RAW_RECORD_OF_NOTHING -> with(database -> MetadataDefects.putRaw(database, 100_000));
             case RAW_RECORD_OF_A_DIRECTORY -> with(database -> MetadataDefects.putRaw(database, directory));
+            case VERSION_WITHOUT_DEATH ->
+                with(database ->
+                        change(database, Family.DEATH, firstKey(database, Family.DEATH), value -> new byte[0]));
+            case DEATH_WITHOUT_VERSION ->
+                with(database -> {
+                    byte[] death = VersionKeys.death(2, 1, VersionKeys.Kind.INODE, key(100_000));
+                    try (Batch batch = database.batch()) {
+                        batch.put(Family.DEATH, death, new byte[] {1});
+                        batch.commit();
+                    }
+                });
         }
     }
 
@@ -319,7 +336,7 @@ class RepairTest {
 
     @ParameterizedTest
     @EnumSource(Defect.class)
-    void aDefectIsFoundAndRepairedAndASecondCheckFindsNothing(Defect defect) throws IOException {
+    void aDefectIsFoundAndRepairedAndASecondCheckFindsNothing(Defect defect) throws Exception {
         make(defect);
         List<Finding> found = findings();
         assertTrue(
@@ -329,13 +346,18 @@ class RepairTest {
                 found::toString);
         OfflineCheck.RepairReport report = offline().repair();
         assertFalse(report.done().isEmpty());
-        assertFalse(report.quarantines().isEmpty());
+        // Here a record is added, and none is replaced.
+        assertEquals(defect == Defect.VERSION_WITHOUT_DEATH, report.quarantines().isEmpty());
         for (String quarantine : report.quarantines()) {
             assertTrue(Files.exists(config.locations().metadata().resolve(quarantine)));
         }
         assertEquals(List.of(), findings());
         try (Volume volume = Volume.open(config)) {
             assertArrayEquals(contents, GarbageTrial.read(volume, "again", contents.length));
+            assertArrayEquals(contents, read(volume, TreeDigest.snapshotRoot(volume, "before"), "old"));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+            volume.snapshots().delete("before");
+            volume.snapshots().freed().get();
             assertEquals(List.of(), VolumeChecker.check(volume));
             long holder = Inode.ROOT;
             String name = "file";
