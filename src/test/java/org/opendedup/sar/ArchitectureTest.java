@@ -196,6 +196,7 @@ class ArchitectureTest {
             entry("volume.parts", Set.of("SpaceUse", "VolumeStatistics")),
             entry("volume.raw", Set.of("FastTier")),
             entry("volume.rewrite", Set.of("Defragmentation", "FileState", "VolumeJoin")),
+            entry("volume.snapshot", Set.of("VolumeSnapshots")),
             entry("volume.store", Set.of("DeviceCondition")),
             entry("volume.write", Set.of("UnsavedChanges", "UnsavedChangesException")));
 
@@ -213,6 +214,7 @@ class ArchitectureTest {
             "heal",
             "join",
             "scrub",
+            "snapshot",
             "wear",
             "http",
             "jmx",

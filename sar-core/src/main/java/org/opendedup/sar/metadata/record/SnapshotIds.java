@@ -29,6 +29,11 @@ public final class SnapshotIds {
         return id > MAX_INODE;
     }
 
+    /** Returns whether an inode is the root directory of a snapshot: an entry of {@link #FOLDER}. */
+    public static boolean isRoot(long id) {
+        return isInSnapshot(id) && id != FOLDER && inode(id) == Inode.ROOT;
+    }
+
     /** Returns the snapshot that an inode is in; 0 for a present one. */
     public static long snapshot(long id) {
         return id >>> INODE_BITS;

@@ -100,7 +100,7 @@ public final class Snapshots {
             return; // deleted before anybody saw it
         }
         visible.put(record.name(), record.number());
-        changedMs = Math.max(changedMs, record.createdMs());
+        noteChange(record.createdMs());
     }
 
     /** Replaces the record of a snapshot that exists. */
@@ -113,7 +113,12 @@ public final class Snapshots {
         visible.remove(record.name(), record.number());
         living.remove(record.number());
         deleted.put(record.number(), record);
-        changedMs = Math.max(changedMs, nowMs);
+        noteChange(nowMs);
+    }
+
+    /** A listing that the kernel keeps is valid as long as the time stays the same: each change makes it later. */
+    private synchronized void noteChange(long nowMs) {
+        changedMs = Math.max(changedMs + 1, nowMs);
     }
 
     /** Notes that what only a deleted snapshot had is freed. */
@@ -173,7 +178,8 @@ public final class Snapshots {
     public Inode folder() {
         long ns = changedMs * 1_000_000;
         return Inode.of(SnapshotIds.FOLDER, FOLDER_MODE, Inode.Times.ofCreation(ns))
-                .withLinks(2)
+                // One, as Btrfs has for every directory: the number of its folders is not counted.
+                .withLinks(1)
                 .withParent(Inode.ROOT);
     }
 

@@ -77,6 +77,11 @@ public final class VolumeSnapshots implements Closeable {
         return snapshots.list();
     }
 
+    /** Returns the number of deleted snapshots of which something is not freed yet. */
+    public int beingFreed() {
+        return snapshots.deleted().size();
+    }
+
     /** Returns a snapshot. ENOENT. */
     public SnapshotRecord get(String name) throws PosixException {
         SnapshotRecord found = snapshots.find(name);

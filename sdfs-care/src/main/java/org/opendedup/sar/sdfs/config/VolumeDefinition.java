@@ -88,6 +88,16 @@ public record VolumeDefinition(OptionValues values) {
         return values.get(VolumeOptions.SCRUBS);
     }
 
+    /** Returns when a snapshot is made; see {@link Schedule}. */
+    public String snapshotSchedule() {
+        return values.get(VolumeOptions.SNAPSHOTS);
+    }
+
+    /** Returns which snapshots of the schedule are kept. */
+    public KeepRules snapshotKeep() {
+        return values.get(VolumeOptions.SNAPSHOTS_KEPT);
+    }
+
     /** Returns how hard collections compress containers anew. */
     public RecompressLevel recompress() {
         return values.get(VolumeOptions.RECOMPRESS);

@@ -234,6 +234,20 @@ public final class VolumeOptions {
             .text("When the mounted volume scrubs, which reads and verifies everything that it stores: a cron "
                     + "expression as above, or off.");
 
+    public static final VolumeOption<String> SNAPSHOTS = VOLUME.option(
+                    "--snapshot-schedule", "io/snapshot-schedule", "snapshotSchedule", text("CRON", Schedule::checked))
+            .byDefault(Schedule.OFF)
+            .added()
+            .text("When the mounted volume makes a snapshot of itself: a cron expression as above, such as "
+                    + "'0 0 * * * ?' for each hour; or off. A time at which the volume is not mounted is made up for.");
+
+    public static final VolumeOption<KeepRules> SNAPSHOTS_KEPT = VOLUME.option(
+                    "--snapshot-keep", "io/snapshot-keep", "snapshotKeep", text("RULES", KeepRules::parse))
+            .byDefault(KeepRules.DEFAULT)
+            .added()
+            .text("Which snapshots of the schedule are kept: of each of the newest N hours, days, weeks, months and "
+                    + "years that have snapshots (last: of the snapshots themselves), the newest one; or all.");
+
     public static final VolumeOption<String> BACKUP_INTERVAL = VOLUME.option(
                     "--metadata-backup-interval",
                     "metadata-backup/interval",

@@ -12,6 +12,7 @@ import org.opendedup.sar.volume.parts.SpaceUse;
  * @param log the daemon's log
  * @param hashDb folder of the fingerprint index
  * @param fastTier the raw files
+ * @param snapshots the snapshots
  * @param lostAtLastEnd what the last daemon of the volume could not write; null if nothing is known to be lost
  * @param loggedWarnings warnings logged by the daemon, including those that the log only counts
  * @param loggedErrors errors logged by the daemon, likewise
@@ -22,6 +23,7 @@ public record HealthFacts(
         Path hashDb,
         SpaceUse space,
         FastTierFacts fastTier,
+        SnapshotFacts snapshots,
         RequestFailures.Counts failures,
         @Nullable String lostAtLastEnd,
         long loggedWarnings,

@@ -1,6 +1,8 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ByteSize;
@@ -15,6 +17,8 @@ import org.opendedup.sar.volume.raw.FastTier;
 public final class HealthRules {
     /** How long a failed request counts that nothing else explains. */
     static final Duration RECENT = Duration.ofHours(1);
+    /** How late a snapshot of the schedule may be. */
+    static final Duration SNAPSHOT_LATE = Duration.ofDays(1);
 
     private final HealthFacts facts;
     private final Remedies remedies;
@@ -32,6 +36,7 @@ public final class HealthRules {
         rules.lost();
         rules.full();
         rules.fastTier();
+        rules.snapshots();
         rules.failed();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -97,6 +102,19 @@ public final class HealthRules {
                     "the fast tier cannot be used, so new files are stored in chunks: " + Printable.line(tier.absent()),
                     "Make its folder available, and attach it; for a new device, add --new",
                     tierCommand + "attach");
+        }
+    }
+
+    private void snapshots() {
+        Instant due = facts.snapshots().due();
+        if (due != null && due.isBefore(facts.store().now().minus(SNAPSHOT_LATE))) {
+            degraded(
+                    "snapshot-due",
+                    "the schedule has made no snapshot since " + due.truncatedTo(ChronoUnit.SECONDS)
+                            + ", when one was due",
+                    "The log has the reason, if one failed; make one, or keep the volume mounted for longer than ten"
+                            + " minutes",
+                    "sdfscli " + facts.volume() + " snapshot create");
         }
     }
 

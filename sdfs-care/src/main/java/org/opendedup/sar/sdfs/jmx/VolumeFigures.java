@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.sdfs.health.HealthFacts;
@@ -78,6 +79,22 @@ public record VolumeFigures(
 
         @Figure(value = "Inodes that are open or in the kernel's caches", unit = "inodes")
         long inodesInUse,
+
+        @Figure(value = "Snapshots that exist", unit = "snapshots")
+        long snapshots,
+
+        @Figure(
+                value = "When the oldest snapshot was made, in seconds since 1970; 0 if there is none",
+                unit = "seconds")
+        long oldestSnapshotSeconds,
+
+        @Figure(
+                value = "When the newest snapshot was made, in seconds since 1970; 0 if there is none",
+                unit = "seconds")
+        long newestSnapshotSeconds,
+
+        @Figure(value = "Deleted snapshots of which something is not freed yet", unit = "snapshots")
+        long snapshotsBeingFreed,
 
         @Figure(value = "Written bytes of zero runs, which are not stored", unit = "bytes", counter = true)
         long zeroBytes,
@@ -161,6 +178,10 @@ public record VolumeFigures(
                 statistics.storedBytes() == 0 ? 1 : (double) statistics.logicalBytes() / statistics.storedBytes(),
                 statistics.files(),
                 statistics.inodesInUse(),
+                facts.snapshots().count(),
+                TimeUnit.MILLISECONDS.toSeconds(facts.snapshots().oldestMs()),
+                TimeUnit.MILLISECONDS.toSeconds(facts.snapshots().newestMs()),
+                facts.snapshots().beingFreed(),
                 statistics.zeroBytes(),
                 statistics.dirtyBytes(),
                 facts.failures().reads(),

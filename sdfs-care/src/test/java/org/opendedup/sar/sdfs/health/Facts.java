@@ -39,6 +39,7 @@ public final class Facts {
     public @Nullable Instant collectionDue;
     public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
     public MetadataBackups.Condition backups = MetadataBackups.Condition.WELL;
+    public @Nullable Instant snapshotDue;
     public @Nullable String lostAtLastEnd;
     public List<String> keyHeaderFaults = List.of();
 
@@ -73,6 +74,7 @@ public final class Facts {
                 Path.of("/hash db"),
                 space,
                 new FastTierFacts(fastTier, lostFiles),
+                new SnapshotFacts(0, 0, 0, 0, snapshotDue),
                 failures,
                 lostAtLastEnd,
                 2,

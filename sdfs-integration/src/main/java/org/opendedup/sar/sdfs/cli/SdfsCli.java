@@ -56,6 +56,7 @@ import picocli.CommandLine.ScopeType;
             DamagedCommand.class,
             HealCommand.class,
             RestoreCommand.class,
+            SnapshotCommand.class,
             MetadataBackupCommand.class,
             KeyCommand.class,
             SarCommand.class,

@@ -29,8 +29,9 @@ final class ServedCommands {
     static final String COMMAND = "run";
 
     /** The words after the volume of the commands that are run here; {@code --json} may stand anywhere. */
-    private static final Pattern SERVED = Pattern.compile(
-            "|status|info|stats|df|top --once|chunk [0-9A-Fa-f]{1,64}" + "|(gc|scrub|heal|sar|index|tier) status");
+    private static final Pattern SERVED =
+            Pattern.compile("|status|info|stats|df|top --once|chunk [0-9A-Fa-f]{1,64}|snapshot list"
+                    + "|(gc|scrub|heal|sar|index|tier) status");
 
     /** Commands at once, each of which needs a connection more to ask the daemon. */
     private static final int AT_ONCE_MAX = 4;

@@ -211,6 +211,8 @@ class OptionsTest {
                 definition.backups(),
                 definition.garbageCollectionSchedule(),
                 definition.scrubSchedule(),
+                definition.snapshotSchedule(),
+                definition.snapshotKeep(),
                 definition.recompress(),
                 definition.isEncrypted());
     }

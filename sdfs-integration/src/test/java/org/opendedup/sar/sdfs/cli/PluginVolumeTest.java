@@ -184,6 +184,7 @@ class PluginVolumeTest {
                     List.of(),
                     Map.of(),
                     Map.of(),
+                    null,
                     new StatusReport.Ssd("none", "", 0, 0, 0, null),
                     null,
                     new StatusReport.Index(true, false, true, 0, 0),

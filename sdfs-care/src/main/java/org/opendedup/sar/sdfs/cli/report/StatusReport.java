@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
+import org.opendedup.sar.sdfs.health.SnapshotFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
@@ -36,6 +38,7 @@ public record StatusReport(
         List<DeviceCondition> devices,
         Map<String, Object> collection,
         Map<String, Object> scrub,
+        @Nullable Snapshots snapshots,
         Ssd ssd,
         @Nullable FastTier fastTier,
         Index index,
@@ -55,6 +58,9 @@ public record StatusReport(
             long deviceFreeBytes,
             long storedBytes,
             long reclaimableBytes) {}
+
+    /** Times are empty if there is no snapshot; {@code beingFreed} counts deleted ones. */
+    public record Snapshots(int count, String oldest, String newest, int beingFreed) {}
 
     /**
      * @param ssdIndexBytes bytes that the index has of it; 0 if it is not shared
@@ -125,6 +131,7 @@ public record StatusReport(
                 facts.condition().devices(),
                 GcReport.of(jobs.collections(), jobs.collectionTimes()),
                 ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
+                snapshots(facts.snapshots()),
                 ssd(ssd, facts.condition().index().use().share(), wear),
                 fastTier(facts.fastTier()),
                 index(facts.condition().index(), figures),
@@ -159,6 +166,7 @@ public record StatusReport(
                 condition.devices(),
                 GcReport.of(jobs.collections(), jobs.collectionTimes()),
                 ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
+                null,
                 ssd(ssd, condition.index().use().share(), null),
                 null,
                 index(condition.index(), figures),
@@ -171,6 +179,15 @@ public record StatusReport(
                 .map(found -> new Finding(
                         found.id(), found.severity().toString(), found.what(), found.remedy(), found.command()))
                 .toList();
+    }
+
+    private static Snapshots snapshots(SnapshotFacts facts) {
+        boolean hasNone = facts.count() == 0;
+        return new Snapshots(
+                facts.count(),
+                hasNone ? "" : JobReport.time(Instant.ofEpochMilli(facts.oldestMs())),
+                hasNone ? "" : JobReport.time(Instant.ofEpochMilli(facts.newestMs())),
+                facts.beingFreed());
     }
 
     private static Ssd ssd(HotChunks.Status status, SsdShare share, @Nullable WearFigures wear) {

@@ -91,6 +91,10 @@ public final class StatusText {
         }
         line("collection", collection(report.collection()));
         line("scrub", ScrubText.line(report.scrub()));
+        StatusReport.Snapshots snapshots = report.snapshots();
+        if (snapshots != null && snapshots.count() + snapshots.beingFreed() > 0) {
+            line("snapshots", snapshots(snapshots));
+        }
         line("SSD", ssd(report.ssd()));
         WearFigures wear = report.ssd().wear();
         if (wear != null && !report.ssd().state().equals("none")) {
@@ -113,6 +117,15 @@ public final class StatusText {
                     errors.loggedErrors() + " errors, " + errors.loggedWarnings() + " warnings since mounting: "
                             + report.logFile());
         }
+    }
+
+    private static String snapshots(StatusReport.Snapshots snapshots) {
+        String times = snapshots.count() == 0
+                ? ""
+                : ", the newest of " + snapshots.newest() + ", the oldest of " + snapshots.oldest();
+        return snapshots.count()
+                + times
+                + (snapshots.beingFreed() == 0 ? "" : "; " + snapshots.beingFreed() + " deleted, being freed");
     }
 
     /** The process of a volume without files does not know where these are mounted. */

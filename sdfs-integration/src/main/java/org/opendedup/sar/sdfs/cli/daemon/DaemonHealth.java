@@ -3,10 +3,12 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.ZonedDateTime;
+import java.util.List;
 import java.util.Optional;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
@@ -16,6 +18,7 @@ import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
+import org.opendedup.sar.sdfs.health.SnapshotFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
@@ -38,6 +41,7 @@ record DaemonHealth(
         ScheduleTimer collectionTimer,
         Scrubs scrubs,
         KeyHeaderWatch keyHeader,
+        ScheduleTimer snapshotTimer,
         Optional<LastEnd.Found> lastEnd)
         implements HealthWatch.Source<HealthFacts> {
 
@@ -65,10 +69,21 @@ record DaemonHealth(
                 config.locations().hashDb(),
                 volume.space(),
                 new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
+                snapshots(),
                 volume.failures().counts(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
                 logged.warnings(),
                 logged.errors());
+    }
+
+    private SnapshotFacts snapshots() {
+        List<SnapshotRecord> all = volume.snapshots().list();
+        return new SnapshotFacts(
+                all.size(),
+                all.isEmpty() ? 0 : all.get(0).createdMs(),
+                all.isEmpty() ? 0 : all.get(all.size() - 1).createdMs(),
+                volume.snapshots().beingFreed(),
+                snapshotTimer.missed().map(ZonedDateTime::toInstant).orElse(null));
     }
 
     private ScrubFacts scrub() throws IOException {

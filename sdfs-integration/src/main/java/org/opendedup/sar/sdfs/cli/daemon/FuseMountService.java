@@ -20,6 +20,7 @@ import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
 import org.opendedup.sar.sdfs.cli.files.ServedPaths;
+import org.opendedup.sar.sdfs.cli.files.ServedSnapshots;
 import org.opendedup.sar.sdfs.cli.files.TierTools;
 import org.opendedup.sar.sdfs.cli.files.VolumePaths;
 import org.opendedup.sar.sdfs.collect.Moves;
@@ -33,6 +34,7 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfVolume;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -110,6 +112,7 @@ public final class FuseMountService implements MountService {
                     care.heal(),
                     care.join(),
                     new DamageSource(care.damage(), failures::settleDamage),
+                    new ServedSnapshots(volume.snapshots(), mount::writeBack),
                     care.backups(),
                     new TierTools(volume, cacheOf(mount)),
                     new FileTools(
@@ -218,6 +221,7 @@ public final class FuseMountService implements MountService {
             HealSource heal,
             JoinSource joins,
             DamageSource damage,
+            SnapshotSource snapshots,
             MetadataBackups backups,
             TierTools tier,
             FileTools files)

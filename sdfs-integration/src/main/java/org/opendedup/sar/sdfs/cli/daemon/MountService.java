@@ -25,6 +25,7 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -125,6 +126,9 @@ public interface MountService {
 
         /** Returns the list of damaged files, which also reports new damage. */
         DamageSource damage();
+
+        /** Returns the snapshots. */
+        SnapshotSource snapshots();
 
         /** Returns the backups of the volume's metadata. */
         MetadataBackups backups();

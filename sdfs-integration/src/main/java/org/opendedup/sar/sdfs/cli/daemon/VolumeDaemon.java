@@ -47,6 +47,7 @@ import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.control.SnapshotControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
@@ -85,6 +86,7 @@ import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.metrics.MetricsServer;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.sdfs.snapshot.SnapshotCare;
 import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.slf4j.Logger;
@@ -248,6 +250,7 @@ public final class VolumeDaemon {
                 definition.recompress(),
                 definition.config().compression(),
                 level -> settings.keep(VolumeOptions.RECOMPRESS, level));
+        var snapshots = new SnapshotCare(name(), volume.snapshots(), definition.snapshotKeep(), clock);
         try (BackupTimer backups = BackupTimer.start(
                         name(), volume.backups(), backupSettings, volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
@@ -278,6 +281,15 @@ public final class VolumeDaemon {
                                 .or(() -> Optional.of(scrubs.volumeMade())),
                         schedule(definition.scrubSchedule()),
                         clock);
+                ScheduleTimer snapshotTimer = ScheduleTimer.start(
+                        "the snapshot",
+                        () -> {
+                            snapshots.createScheduled();
+                            return true;
+                        },
+                        () -> snapshots.lastScheduled().or(() -> Optional.of(scrubs.volumeMade())),
+                        schedule(definition.snapshotSchedule()),
+                        clock);
                 ScrubResumer resumer = readOnly ? null : ScrubResumer.start(scrubs, ScrubResumer.DELAY);
                 SsdWear wear = SsdWear.start(
                         files.ssdWear(),
@@ -293,6 +305,7 @@ public final class VolumeDaemon {
                                 timer,
                                 scrubs,
                                 new KeyHeaderWatch(definition.config().withKeys(keys)),
+                                snapshotTimer,
                                 foundEnd),
                         HealthRules::findings)) {
             Recent<VolumeFigures> figures =
@@ -364,6 +377,7 @@ public final class VolumeDaemon {
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
                 whileMounted.put(JoinControl.COMMAND, new JoinControl(joins)::answer);
                 whileMounted.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
+                whileMounted.put(SnapshotControl.COMMAND, new SnapshotControl(snapshots, snapshotTimer)::answer);
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
                 whileMounted.putAll(tierControl.handlers());
                 whileMounted.putAll(fileControl.handlers());

@@ -43,7 +43,7 @@ final class NameRequests {
             if (e.reason() != PosixException.Reason.ENOENT) {
                 throw e;
             }
-            reply.putNoEntry();
+            reply.putNoEntry(request.node());
         }
         return 0;
     }

@@ -10,6 +10,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.STATX_OUT_BYTES;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.opendedup.sar.volume.posix.Attributes;
 
@@ -21,7 +22,8 @@ import org.opendedup.sar.volume.posix.Attributes;
 final class Reply {
     /**
      * Time that the kernel may cache names and attributes, in seconds: one day. Only the kernel changes them, so this
-     * limit only bounds the effect of an error in this program.
+     * limit only bounds the effect of an error in this program. Snapshots are made and deleted by commands: the kernel
+     * asks for their names, and for the attributes of their folder, each time.
      */
     static final long CACHE_SECONDS = 86_400;
 
@@ -143,22 +145,26 @@ final class Reply {
         // The kernel gives the root generation 0 when it mounts, and warns of another: an NFS server asks for the
         // folder above one, which may be the root.
         putLong(attributes.inode() == Protocol.ROOT ? 0 : attributes.generation());
-        putLong(CACHE_SECONDS);
-        putLong(validity.secondsOf(attributes.inode()));
+        putLong(SnapshotIds.isRoot(attributes.inode()) ? 0 : CACHE_SECONDS);
+        putLong(attributeSeconds(attributes.inode()));
         putLong(0);
         putAttributes(attributes);
     }
 
-    /** Puts {@code fuse_entry_out} without a node: the kernel caches that the name does not exist. */
-    void putNoEntry() {
+    /** Puts {@code fuse_entry_out} without a node: the kernel caches that the folder does not have the name. */
+    void putNoEntry(long folder) {
         int start = position;
         putZeros(ENTRY_OUT_BYTES);
-        buffer.putLong(start + 16, CACHE_SECONDS);
+        buffer.putLong(start + 16, folder == SnapshotIds.FOLDER ? 0 : CACHE_SECONDS);
+    }
+
+    private long attributeSeconds(long inode) {
+        return inode == SnapshotIds.FOLDER ? 0 : validity.secondsOf(inode);
     }
 
     /** Puts {@code fuse_attr_out}. */
     void putAttributesAlone(Attributes attributes) {
-        putLong(validity.secondsOf(attributes.inode()));
+        putLong(attributeSeconds(attributes.inode()));
         putLong(0);
         putAttributes(attributes);
     }
@@ -187,7 +193,7 @@ final class Reply {
     /** Puts {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
     void putExtendedAttributes(Attributes attributes) {
         int start = position;
-        putLong(validity.secondsOf(attributes.inode()));
+        putLong(attributeSeconds(attributes.inode()));
         putZeros(24);
         putInt(Protocol.STATX_FIELDS);
         putInt(PAGE_BYTES);

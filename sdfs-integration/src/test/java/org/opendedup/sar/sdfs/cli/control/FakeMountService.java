@@ -50,6 +50,8 @@ import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
+import org.opendedup.sar.sdfs.snapshot.FakeSnapshots;
+import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.FoundChunk;
@@ -178,6 +180,9 @@ public final class FakeMountService implements MountService {
             false,
             new VolumeCondition.Index(true, false, true, 3, 3, INDEX));
 
+    /** The snapshots of what is mounted. */
+    public final FakeSnapshots snapshots = new FakeSnapshots(InstantSource.system());
+
     /** The failed requests of what is mounted. */
     public final RequestFailures failures = new RequestFailures(System::nanoTime);
 
@@ -296,6 +301,11 @@ public final class FakeMountService implements MountService {
         @Override
         public HealSource heal() {
             return heal;
+        }
+
+        @Override
+        public SnapshotSource snapshots() {
+            return snapshots;
         }
 
         @Override

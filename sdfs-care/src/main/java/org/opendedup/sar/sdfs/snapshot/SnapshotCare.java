@@ -1,0 +1,148 @@
+package org.opendedup.sar.sdfs.snapshot;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
+import org.opendedup.sar.sdfs.config.KeepRules;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes, holds, deletes and prunes the snapshots of a mounted volume. A schedule makes one and prunes those that it
+ * made; those that a person made stay until they are deleted.
+ */
+public final class SnapshotCare {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotCare.class);
+
+    /** The form of names that Samba's shadow_copy2 expects if it is told no other, in UTC. */
+    private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'@GMT-'yyyy.MM.dd-HH.mm.ss", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+
+    private final String volume;
+    private final SnapshotSource snapshots;
+    private final KeepRules rules;
+    private final Clock clock;
+
+    /**
+     * @param volume name of the volume, for the log
+     * @param rules which snapshots of the schedule are kept
+     * @param clock gives the time of day, and the time zone in which a day begins
+     */
+    public SnapshotCare(String volume, SnapshotSource snapshots, KeepRules rules, Clock clock) {
+        this.volume = volume;
+        this.snapshots = snapshots;
+        this.rules = rules;
+        this.clock = clock;
+    }
+
+    public SnapshotSource source() {
+        return snapshots;
+    }
+
+    /** Returns which snapshots of the schedule are kept. */
+    public KeepRules rules() {
+        return rules;
+    }
+
+    /**
+     * Makes a snapshot.
+     *
+     * @param name null: the time of now, as {@code @GMT-2026.11.29-21.00.00}
+     * @param heldUntilMs until when it must not be deleted, in milliseconds since 1970; 0: it may be
+     */
+    public SnapshotRecord create(@Nullable String name, long heldUntilMs) throws IOException {
+        return create(name, heldUntilMs, false);
+    }
+
+    private SnapshotRecord create(@Nullable String name, long heldUntilMs, boolean isScheduled) throws IOException {
+        if (heldUntilMs != 0) {
+            checkFuture(heldUntilMs);
+        }
+        SnapshotRecord made =
+                snapshots.create(name == null ? NAME.format(clock.instant()) : name, heldUntilMs, isScheduled);
+        LOG.info("volume {}: snapshot {} is made", volume, Printable.line(made.name()));
+        return made;
+    }
+
+    /** As {@link SnapshotSource#hold}. */
+    public SnapshotRecord hold(String name, long untilMs) throws IOException {
+        checkFuture(untilMs);
+        SnapshotRecord held = snapshots.hold(name, untilMs);
+        LOG.info(
+                "volume {}: snapshot {} is held until {}", volume, Printable.line(name), Instant.ofEpochMilli(untilMs));
+        return held;
+    }
+
+    private void checkFuture(long untilMs) {
+        if (untilMs <= clock.millis()) {
+            throw new IllegalArgumentException(
+                    "a snapshot cannot be held until " + Instant.ofEpochMilli(untilMs) + ": that is past");
+        }
+    }
+
+    /** Deletes a snapshot. */
+    public void delete(String name) throws IOException {
+        snapshots.delete(name);
+        LOG.info("volume {}: snapshot {} is deleted", volume, Printable.line(name));
+    }
+
+    /** Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps. */
+    public void createScheduled() throws IOException {
+        create(null, 0, true);
+        prune(rules, false, false);
+    }
+
+    /** Returns when the schedule made the newest of its snapshots; empty if there is none. */
+    public Optional<Instant> lastScheduled() {
+        return snapshots.list().stream()
+                .filter(SnapshotRecord::isScheduled)
+                .reduce((before, after) -> after)
+                .map(record -> Instant.ofEpochMilli(record.createdMs()));
+    }
+
+    /**
+     * What was pruned, or would be.
+     *
+     * @param deleted those that no rule kept; with a dry run, those that would be deleted
+     * @param held those that no rule kept and that are held, so they stay
+     * @param kept the number of the others that the rules were applied to
+     */
+    public record Pruned(List<SnapshotRecord> deleted, List<SnapshotRecord> held, int kept) {}
+
+    /**
+     * Deletes the snapshots that no rule keeps, the oldest first. A failure ends it; what is deleted until then is
+     * gone.
+     *
+     * @param wanted the rules
+     * @param all whether they are applied to all snapshots, not only to those of the schedule
+     * @param dryRun whether nothing is changed
+     */
+    public Pruned prune(KeepRules wanted, boolean all, boolean dryRun) throws IOException {
+        List<SnapshotRecord> considered = snapshots.list().stream()
+                .filter(record -> all || record.isScheduled())
+                .toList();
+        List<SnapshotRecord> expired = wanted.expired(considered, SnapshotRecord::createdMs, clock.getZone());
+        List<SnapshotRecord> deleted = new ArrayList<>();
+        List<SnapshotRecord> held = new ArrayList<>();
+        for (SnapshotRecord record : expired) {
+            if (record.heldUntilMs() > clock.millis()) {
+                held.add(record);
+                continue;
+            }
+            if (!dryRun) {
+                delete(record.name());
+            }
+            deleted.add(record);
+        }
+        return new Pruned(deleted, held, considered.size() - expired.size());
+    }
+}
