@@ -129,11 +129,11 @@ class ArchitectureTest {
     /** The rooms of a divided layer, ground first. Each may import those before it; "" is the layer's own package. */
     private static final Map<String, List<String>> ROOMS = Map.of(
             "metadata",
-            List.of("record", "db", "backup", "pending", "counts", "recipes", "", "repair"),
+            List.of("record", "db", "backup", "versions", "pending", "counts", "recipes", "", "repair"),
             "volume",
             List.of(
                     "config", "posix", "node", "store", "backup", "commit", "engine", "write", "care", "raw", "chunks",
-                    "names", "parts", "file", "rewrite", "clone", ""));
+                    "names", "snapshot", "parts", "file", "rewrite", "clone", ""));
 
     /** Rooms of values, which every layer above may use. */
     private static final Set<String> OPEN_ROOMS = Set.of("metadata.record", "volume.config", "volume.posix");
@@ -157,6 +157,7 @@ class ArchitectureTest {
                             "MetadataRepair",
                             "MetadataSalvage",
                             "SalvageRepair")),
+            entry("metadata.versions", Set.of("Snapshots")),
             entry(
                     "volume.backup",
                     Set.of(

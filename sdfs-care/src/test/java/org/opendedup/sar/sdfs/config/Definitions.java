@@ -77,6 +77,8 @@ public final class Definitions {
                 .with(VolumeOptions.FOLDER_MODE, 0700)
                 .with(VolumeOptions.COLLECTIONS, "0 30 2 * * ?")
                 .with(VolumeOptions.SCRUBS, "0 15 4 ? * MON")
+                .with(VolumeOptions.SNAPSHOTS, "0 0 * * * ?")
+                .with(VolumeOptions.SNAPSHOTS_KEPT, KeepRules.parse("last=2,yearly=3"))
                 .with(VolumeOptions.BACKUP_INTERVAL, "90m")
                 .with(VolumeOptions.BACKUPS_KEPT, 7)
                 .with(VolumeOptions.SAR_ENABLED, true)

@@ -283,6 +283,12 @@ class HealthRulesTest {
                         "sdfscli pool0 gc --wait",
                         facts -> facts.collectionDue = Facts.NOW.minus(Duration.ofHours(25))),
                 row(
+                        "no snapshot",
+                        degraded,
+                        "snapshot-due",
+                        "sdfscli pool0 snapshot create",
+                        facts -> facts.snapshotDue = Facts.NOW.minus(Duration.ofHours(25))),
+                row(
                         "a collection",
                         degraded,
                         "collection-failed",

@@ -188,7 +188,8 @@ class OptionsTest {
 
     private <T> boolean isUsed(VolumeOption<T> option, VolumeDefinition full) {
         var texts = new ArrayList<>(option.choices());
-        texts.addAll(List.of("1 60 32 0.3 128KB 256KB 3TB 0600 zstd:12 45m off ssd sampling=4 lru other".split(" ")));
+        texts.addAll(
+                List.of("1 60 32 0.3 128KB 256KB 3TB 0600 zstd:12 45m off ssd sampling=4 lru last=3 other".split(" ")));
         texts.add(folder + "/x");
         for (String text : texts) {
             VolumeDefinition other;
