@@ -119,6 +119,8 @@ class SnapshotOnMountTest {
                         + " | grep hard; exit 1"));
         shell("./.snapshots/first/tree/program");
         assertEquals("7", shell("cd .snapshots/first/tree/a/b; cat f7"));
+        String user = "setpriv --reuid 1000 --regid 1000 --clear-groups ";
+        assertEquals("8", shell(user + "cat .snapshots/first/tree/a/b/f8 " + "|| getfattr -d -m - .snapshots"));
         assertEquals(
                 "1\n",
                 Commands.succeed(

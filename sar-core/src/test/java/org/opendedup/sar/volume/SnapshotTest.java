@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -166,6 +167,9 @@ class SnapshotTest {
         assertEquals(List.of(".", "..", "one", "two"), names(folderOfAll.inode()));
         volume.snapshots().delete("one");
         assertEquals(List.of(".", "..", "two"), names(folderOfAll.inode()));
+        // The kernel asks for an access list before it lets a user enter.
+        assertNull(volume.extendedAttribute(folderOfAll.inode(), bytes("system.posix_acl_access")));
+        assertEquals(List.of(), volume.extendedAttributes(folderOfAll.inode()));
         volume.forget(folderOfAll.inode(), 1);
     }
 

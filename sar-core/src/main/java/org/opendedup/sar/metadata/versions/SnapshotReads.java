@@ -43,7 +43,7 @@ public final class SnapshotReads {
     /** Returns a record of a snapshot; null if the snapshot has none. */
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
         Kind kind = Kinds.of(family);
-        if (kind == null) {
+        if (kind == null || isOfFolder(key)) {
             return null;
         }
         long snapshot = SnapshotIds.snapshot(Keys.longAt(key, 0));
@@ -52,6 +52,11 @@ public final class SnapshotReads {
         byte[] found = present != null && Births.of(present) <= snapshot ? present : version(kind, plain, snapshot);
         snapshots.requireLiving(snapshot);
         return found;
+    }
+
+    /** The folder of the snapshots has no records: a program may ask for its extended attributes. */
+    private static boolean isOfFolder(byte[] key) {
+        return Keys.longAt(key, 0) == SnapshotIds.FOLDER;
     }
 
     private byte @Nullable [] version(Kind kind, byte[] plain, long snapshot) throws IOException {
@@ -79,7 +84,7 @@ public final class SnapshotReads {
     /** Returns a cursor over the records of a snapshot from {@code from} (inclusive) to {@code to} (exclusive). */
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         Kind kind = Kinds.of(family);
-        if (kind == null) {
+        if (kind == null || isOfFolder(from)) {
             return new Nothing();
         }
         return new Merged(family, kind, from, to);
