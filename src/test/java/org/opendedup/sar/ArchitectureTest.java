@@ -157,7 +157,6 @@ class ArchitectureTest {
                             "MetadataRepair",
                             "MetadataSalvage",
                             "SalvageRepair")),
-            entry("metadata.versions", Set.of("Snapshots")),
             entry(
                     "volume.backup",
                     Set.of(
