@@ -132,8 +132,24 @@ class ArchitectureTest {
             List.of("record", "db", "backup", "versions", "pending", "counts", "recipes", "", "repair"),
             "volume",
             List.of(
-                    "config", "posix", "node", "store", "backup", "commit", "engine", "write", "care", "raw", "chunks",
-                    "names", "snapshot", "parts", "file", "rewrite", "clone", ""));
+                    "config",
+                    "posix",
+                    "node",
+                    "store",
+                    "backup",
+                    "commit",
+                    "engine",
+                    "write",
+                    "care",
+                    "raw",
+                    "chunks",
+                    "names",
+                    "snapshot",
+                    "parts",
+                    "file",
+                    "rewrite",
+                    "clone",
+                    ""));
 
     /** Rooms of values, which every layer above may use. */
     private static final Set<String> OPEN_ROOMS = Set.of("metadata.record", "volume.config", "volume.posix");
@@ -146,7 +162,13 @@ class ArchitectureTest {
             entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
             entry(
                     "metadata.recipes",
-                    Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "ReplacedPages", "StreamLogs", "VersionRelease")),
+                    Set.of(
+                            "HeldRecipe",
+                            "RecipeRanges",
+                            "RecipeStore",
+                            "ReplacedPages",
+                            "StreamLogs",
+                            "VersionRelease")),
             entry("metadata.versions", Set.of("Snapshots")),
             entry(
                     "metadata.repair",

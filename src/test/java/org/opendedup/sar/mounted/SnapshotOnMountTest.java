@@ -21,8 +21,7 @@ import org.opendedup.sar.sdfs.cli.report.Json;
 @Timeout(300)
 class SnapshotOnMountTest {
     /** Makes a tree with all kinds of files in {@code tree}. */
-    private static final String MAKE_TREE =
-            """
+    private static final String MAKE_TREE = """
             mkdir -p tree/a/b tree/empty
             head -c 300000 /dev/urandom > tree/a/large
             for i in $(seq 100); do echo $i > tree/a/b/f$i; done
@@ -88,7 +87,8 @@ class SnapshotOnMountTest {
         // Bytes that the kernel has in its cache and did not send: no program has synced them.
         Map<String, Object> made = volume.json("snapshot", "create", "first");
         assertEquals("first", made.get("snapshot"));
-        shell("echo changed > tree/a/b/f1; rm -r tree/empty tree/hard; mv tree/soft tree/moved; truncate -s 7 tree/sparse");
+        shell(
+                "echo changed > tree/a/b/f1; rm -r tree/empty tree/hard; mv tree/soft tree/moved; truncate -s 7 tree/sparse");
         String after = shell(DIGEST);
         assertEquals(before, shell("cd .snapshots/first; " + DIGEST));
         volume.dropKernelCaches();
@@ -236,9 +236,15 @@ class SnapshotOnMountTest {
         assertEquals(List.of("held", String.valueOf(timed.get("snapshot")), "third"), names());
         assertSaid("held until 2100-01-01T00:00:00", volume.run("snapshot", "list"));
         assertEquals(ExitCode.FAILED, volume.cli("snapshot", "create", "third").exitCode());
-        assertEquals(ExitCode.USAGE, volume.cli("snapshot", "hold", "third", "--until=soon").exitCode());
-        assertEquals(ExitCode.FAILED, volume.cli("snapshot", "hold", "third", "--until=2001-01-01").exitCode());
-        assertEquals(ExitCode.FAILED, volume.cli("snapshot", "hold", "held", "--until=2098-01-01").exitCode());
+        assertEquals(
+                ExitCode.USAGE,
+                volume.cli("snapshot", "hold", "third", "--until=soon").exitCode());
+        assertEquals(
+                ExitCode.FAILED,
+                volume.cli("snapshot", "hold", "third", "--until=2001-01-01").exitCode());
+        assertEquals(
+                ExitCode.FAILED,
+                volume.cli("snapshot", "hold", "held", "--until=2098-01-01").exitCode());
 
         Commands.Result mixed = volume.cli("snapshot", "delete", "held", "third", "none");
         assertEquals(ExitCode.FAILED, mixed.exitCode());

@@ -347,7 +347,8 @@ class RepairTest {
         OfflineCheck.RepairReport report = offline().repair();
         assertFalse(report.done().isEmpty());
         // Here a record is added, and none is replaced.
-        assertEquals(defect == Defect.VERSION_WITHOUT_DEATH, report.quarantines().isEmpty());
+        assertEquals(
+                defect == Defect.VERSION_WITHOUT_DEATH, report.quarantines().isEmpty());
         for (String quarantine : report.quarantines()) {
             assertTrue(Files.exists(config.locations().metadata().resolve(quarantine)));
         }

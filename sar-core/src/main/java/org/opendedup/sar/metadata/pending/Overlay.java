@@ -110,9 +110,7 @@ public final class Overlay {
                 return range.scan(from, to);
             }
         }
-        return isInSnapshot(family, from)
-                ? snapshotReads.scan(family, from, to)
-                : database.scan(family, from, to);
+        return isInSnapshot(family, from) ? snapshotReads.scan(family, from, to) : database.scan(family, from, to);
     }
 
     /**

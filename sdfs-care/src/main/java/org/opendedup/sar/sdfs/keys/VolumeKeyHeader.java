@@ -120,7 +120,9 @@ public final class VolumeKeyHeader {
     /** Returns what is wrong with the copies, in words, for who has the keys of the volume. */
     static List<String> faults(VolumeConfig config, VolumeKeys keys) throws IOException {
         try {
-            return new VolumeKeyHeader(config.name(), config.locations()).found().faults(keys);
+            return new VolumeKeyHeader(config.name(), config.locations())
+                    .found()
+                    .faults(keys);
         } catch (KeyException e) {
             return List.of(String.valueOf(e.getMessage()));
         }

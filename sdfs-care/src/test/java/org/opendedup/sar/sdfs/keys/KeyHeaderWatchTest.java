@@ -45,8 +45,7 @@ class KeyHeaderWatchTest {
     void writeBothCopies() throws IOException {
         config = Definitions.plain("pool0", folder).config().withKeys(keys);
         data = Files.createDirectories(config.locations().data()).resolve(KeyHeader.NAME);
-        metadata = Files.createDirectories(config.locations().metadata())
-                .resolve(KeyHeader.NAME);
+        metadata = Files.createDirectories(config.locations().metadata()).resolve(KeyHeader.NAME);
         try (Secret secret = new Secret(Secret.Kind.PASSPHRASE, new byte[] {1})) {
             KeyHeader header = KeyHeader.create(
                     VOLUME, AeadCipher.AES_256_GCM, MASTER, "", Instant.now(), new Argon2Cost(64, 1, 1), secret);
