@@ -112,7 +112,7 @@ public final class FuseMountService implements MountService {
                     care.heal(),
                     care.join(),
                     new DamageSource(care.damage(), failures::settleDamage),
-                    new ServedSnapshots(volume.snapshots(), mount::writeBack),
+                    new ServedSnapshots(volume.snapshots(), cacheOf(mount)),
                     care.backups(),
                     new TierTools(volume, cacheOf(mount)),
                     new FileTools(
