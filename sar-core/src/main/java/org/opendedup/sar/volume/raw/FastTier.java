@@ -14,6 +14,7 @@ import org.opendedup.sar.hot.promotion.FileReload;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawFolder;
@@ -381,6 +382,69 @@ public final class FastTier {
             throw new IOException("the volume has no SSD location; configure one and mount again");
         }
         return withFile(inode, (node, raw) -> reloading.reload(inode, node.size(), waits, progress));
+    }
+
+    /** Lets nothing new go to the fast tier until {@link #resume}: it is stored in chunks. */
+    public void pause() {
+        raws.pause();
+    }
+
+    public void resume() {
+        raws.resume();
+    }
+
+    /**
+     * Stores all bytes in chunks that are only on the fast tier; they stay there, too.
+     *
+     * @return number of files that cannot be, because they are open or mapped for writing
+     */
+    public long storeAll() throws IOException {
+        long busy = 0;
+        for (RawFile raw : raws.all()) {
+            Node node = nodes.pinIfPresent(raw.inode());
+            if (node != null) {
+                try {
+                    busy += store(node, raw) ? 0 : 1;
+                } finally {
+                    nodes.unpin(node);
+                }
+            }
+        }
+        return busy;
+    }
+
+    private boolean store(Node node, RawFile raw) throws IOException {
+        if (raw.isPart()) {
+            storeChanges(node);
+            return true;
+        }
+        if (!raw.isCopied() && !(copier.copy(node, bytes -> {}) && raw.isCopied())) {
+            return node.rawFile() != raw;
+        }
+        // With the times; the length is that of the recipe.
+        node.attributes();
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                RawRecord.Copy copy = raw.record().copy();
+                if (node.raw == raw && copy != null) {
+                    node.size = copy.size();
+                    node.storedBytes = copy.size();
+                }
+            }
+            nodes.markDirty(node);
+        } finally {
+            committer.changes().unlock();
+        }
+        return true;
+    }
+
+    /**
+     * Returns whether the recipes have the bytes of all files, as {@link #storeAll} made it. Looks at nothing, so it
+     * can be asked with locks held.
+     */
+    public boolean isAllInChunks() {
+        return raws.all().stream().allMatch(raw -> !raw.isPart() && raw.isKnownCopied());
     }
 
     /** Stores what was changed in a file since it was migrated, so that its recipe has it. */

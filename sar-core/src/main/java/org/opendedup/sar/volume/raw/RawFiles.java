@@ -14,6 +14,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FairShares;
@@ -73,6 +74,8 @@ public final class RawFiles {
 
     /** Whether new files may become raw: set by {@link #setRoom}. */
     private volatile boolean hasRoom;
+    /** Number of callers that want nothing new on the fast tier. */
+    private final AtomicInteger pauses = new AtomicInteger();
 
     /**
      * @param maxFiles maximum number of raw files, for the sake of memory
@@ -139,13 +142,22 @@ public final class RawFiles {
         return table.parts();
     }
 
+    /** Lets no file become raw, and no changed bytes go to the fast tier, until {@link #resume}. */
+    void pause() {
+        pauses.incrementAndGet();
+    }
+
+    void resume() {
+        pauses.decrementAndGet();
+    }
+
     /** Sets whether new files may become raw. */
     void setRoom(boolean isThere) {
         hasRoom = isThere;
     }
 
     boolean hasRoom() {
-        return hasRoom && !isCrowded() && !limit().isHanging();
+        return hasRoom && pauses.get() == 0 && !isCrowded() && !limit().isHanging();
     }
 
     /** Returns whether files and ranges of changed bytes on the fast tier take all the memory that they may take. */

@@ -27,7 +27,7 @@ import org.opendedup.sar.metadata.versions.Snapshots;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
-import org.opendedup.sar.volume.node.RawTable;
+import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.write.FileCommits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +50,7 @@ public final class VolumeSnapshots implements Closeable {
     private final FileCommits commits;
     private final Committer committer;
     private final NodeTable nodes;
-    private final RawTable raws;
+    private final FastTier fastTier;
     private final InstantSource clock;
     private final ExecutorService background;
     private volatile boolean closing;
@@ -59,13 +59,13 @@ public final class VolumeSnapshots implements Closeable {
             MetadataStore metadata,
             FileCommits commits,
             NodeTable nodes,
-            RawTable raws,
+            FastTier fastTier,
             InstantSource clock,
             String name) {
         this.metadata = metadata;
         this.commits = commits;
         this.nodes = nodes;
-        this.raws = raws;
+        this.fastTier = fastTier;
         this.clock = clock;
         snapshots = metadata.snapshots();
         committer = commits.committer();
@@ -113,11 +113,13 @@ public final class VolumeSnapshots implements Closeable {
             throw new PosixException(Reason.ENOSPC, "the volume has had as many snapshots as it can count");
         }
         committer.checkWritable();
-        // A snapshot has no intent log: its bytes are in chunks.
+        // A snapshot has neither an intent log nor a fast tier: its bytes are in chunks.
         commits.writer().intents().pause();
+        fastTier.pause();
         try {
             return cut(name, heldUntilMs, isScheduled);
         } finally {
+            fastTier.resume();
             commits.writer().intents().resume();
         }
     }
@@ -125,10 +127,10 @@ public final class VolumeSnapshots implements Closeable {
     private SnapshotRecord cut(String name, long heldUntilMs, boolean isScheduled) throws IOException {
         SnapshotRecord[] made = new SnapshotRecord[1];
         for (int attempt = 0; attempt < ATTEMPTS && made[0] == null; attempt++) {
-            requireAllInChunks();
+            storeInChunks();
             commits.storeAll();
             committer.commitWith(() -> {
-                if (commits.writer().intents().bytes() == 0 && raws.size() == 0) {
+                if (commits.writer().intents().bytes() == 0 && fastTier.isAllInChunks()) {
                     made[0] = metadata.createSnapshot(name, clock.millis(), heldUntilMs, isScheduled);
                 }
             });
@@ -140,12 +142,14 @@ public final class VolumeSnapshots implements Closeable {
         return made[0];
     }
 
-    /** Checks that no file has bytes that a snapshot would not have. EOPNOTSUPP. */
-    private void requireAllInChunks() throws IOException {
-        if (raws.size() > 0) {
+    /** Stores what would not be in a snapshot. EBUSY. */
+    private void storeInChunks() throws IOException {
+        long busy = fastTier.storeAll();
+        if (busy > 0) {
             throw new PosixException(
-                    Reason.EOPNOTSUPP,
-                    raws.size() + " files lie on the fast tier, and a snapshot has only what is in chunks");
+                    Reason.EBUSY,
+                    busy + " files on the fast tier are open for writing, and a snapshot has only what is in chunks:"
+                            + " close them first");
         }
         if (commits.writer().intents().hasUnreadable()) {
             throw new IOException(
