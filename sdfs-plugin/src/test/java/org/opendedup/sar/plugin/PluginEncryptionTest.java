@@ -30,6 +30,7 @@ import org.opendedup.sar.sdfs.cli.report.Json;
 @Timeout(300)
 class PluginEncryptionTest extends PluginTrial {
     private static final String FIRST = "correct horse battery staple";
+    private static final String PLAIN = "sar-encrypt=\"false\"";
     private static final String SECOND = "another passphrase";
 
     /** Parts of memory that a core dump of this JVM has; processes that other tests start inherit it. */
@@ -234,7 +235,7 @@ class PluginEncryptionTest extends PluginTrial {
 
     @Test
     void aVolumeIsEncryptedFromItsBeginningOrNeverAndTheVolumeFileSaysSo() throws Exception {
-        writeFile("");
+        writeFile(PLAIN);
         PluginEngine opened = open();
         long[] locations = put(opened);
         readAll(opened, locations);
@@ -253,7 +254,7 @@ class PluginEncryptionTest extends PluginTrial {
         writeFile(encrypted());
         assertRefused("A volume that was made without sar-encrypt cannot be encrypted later");
         assertEquals(ExitCode.DAMAGED, check("--passphrase-file=" + folder.resolve("secret")));
-        writeFile("");
+        writeFile(PLAIN);
         readAll(open(), locations);
         close();
 
@@ -261,7 +262,7 @@ class PluginEncryptionTest extends PluginTrial {
         writeFile(encrypted().replace("passphrase", "key"));
         open();
         close();
-        writeFile("");
+        writeFile(PLAIN);
         assertRefused("does not say that the volume is encrypted");
         assertRefused("set sar-encrypt=\"true\"");
         assertEquals(ExitCode.DAMAGED, check());
