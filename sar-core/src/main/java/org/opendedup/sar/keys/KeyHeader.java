@@ -37,7 +37,7 @@ public final class KeyHeader {
     public static final String NAME = "volume.keys";
 
     /** Most bytes of a header: eight slots with the longest labels. */
-    public static final int MOST_BYTES = 2048;
+    static final int MOST_BYTES = 2048;
 
     private static final byte[] MAGIC = "SARK".getBytes(US_ASCII);
     private static final Pattern AES = Pattern.compile("(?m)^(flags|Features)\\s*:(.*\\s)?aes(\\s.*)?$");

@@ -3,6 +3,7 @@ package org.opendedup.sar.keys;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,11 +12,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.PrivateFiles;
 
 /**
  * The two copies of a volume's key header: in its data location, and in its metadata location. They are written one
@@ -182,6 +185,24 @@ public final class KeyHeaderCopies {
 
     private static boolean isSame(KeyHeader one, KeyHeader other) {
         return Arrays.equals(one.bytes(), other.bytes());
+    }
+
+    /**
+     * Overwrites both copies of the header of a volume that is removed, and deletes them, before anything else: the
+     * rest of a removal that is interrupted, or that a disk refuses, cannot be read. Overwrites each copy also if
+     * another cannot be. Does nothing if there is none.
+     */
+    public static void erase(Path data, Path metadata) throws IOException {
+        var closing = new Closing();
+        for (Path folder : List.of(data, metadata)) {
+            for (String name : List.of(KeyHeader.NAME, NEW_NAME)) {
+                Path copy = folder.resolve(name);
+                if (Files.isRegularFile(copy, LinkOption.NOFOLLOW_LINKS)) {
+                    closing.run(() -> PrivateFiles.erase(copy, KeyHeader.MOST_BYTES));
+                }
+            }
+        }
+        closing.finish();
     }
 
     /** Returns whether there is a file of a key header, whatever is in it. */

@@ -164,7 +164,18 @@ class PluginEncryptionTest extends PluginTrial {
         assertRefused("opens no slot", "old", FIRST);
         readAll(open(), locations);
         loseTheHeader();
-        readAll(open(), locations);
+        opened = open();
+        readAll(opened, locations);
+        deleteTheStore(opened);
+    }
+
+    private void deleteTheStore(PluginEngine opened) throws IOException {
+        close();
+        Path link = Files.createLink(folder.resolve("link"), store.resolve("sar/data/volume.keys"));
+        byte[] header = Files.readAllBytes(link);
+        opened.delete();
+        assertFalse(Files.exists(store.resolve("sar/data")));
+        assertFalse(Arrays.equals(header, Files.readAllBytes(link)), "it is overwritten, not only deleted");
     }
 
     private void assertRefused(String because, String file, String passphrase) throws IOException {

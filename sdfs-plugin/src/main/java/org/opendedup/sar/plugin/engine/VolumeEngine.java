@@ -13,6 +13,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
@@ -133,6 +134,7 @@ final class VolumeEngine implements PluginEngine {
 
     @Override
     public void delete() throws IOException {
+        KeyHeaderCopies.erase(locations.data(), locations.metadata());
         List<Path> folders = new ArrayList<>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
         if (locations.ssd() != null) {
             folders.add(locations.ssd());

@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli.removal;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,13 +12,11 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PosixFile;
-import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.PrivateFolder;
-import org.opendedup.sar.keys.KeyHeader;
+import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
@@ -225,7 +222,8 @@ public final class VolumeRemoval {
             AtomicFile.move(file, begunFile);
         }
         Files.deleteIfExists(files.socket());
-        eraseKeys();
+        VolumeConfig.Locations locations = definition.config().locations();
+        KeyHeaderCopies.erase(locations.data(), locations.metadata());
         Path base = definition.basePath();
         long before = 0;
         for (OwnFiles place : places) {
@@ -246,25 +244,6 @@ public final class VolumeRemoval {
                 .filter(Files::exists)
                 .distinct()
                 .toList();
-    }
-
-    /**
-     * Overwrites the key header of an encrypted volume, and deletes it, before anything else is removed: the rest of a
-     * removal that is interrupted, or that a disk refuses, cannot be read. Overwrites each copy also if another cannot
-     * be.
-     */
-    private void eraseKeys() throws IOException {
-        VolumeConfig.Locations locations = definition.config().locations();
-        var closing = new Closing();
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
-            for (String name : List.of(KeyHeader.NAME, KeyHeader.NAME + AtomicFile.NEW)) {
-                Path copy = folder.resolve(name);
-                if (Files.isRegularFile(copy, LinkOption.NOFOLLOW_LINKS)) {
-                    closing.run(() -> PrivateFiles.erase(copy, KeyHeader.MOST_BYTES));
-                }
-            }
-        }
-        closing.finish();
     }
 
     /** Returns whether the volume has a key header, which is overwritten first. */
