@@ -2,8 +2,8 @@
 """Measures new files on a fast tier (TDDFS), next to the same volume without one and to the fast tier's own file system.
 
 Run through scripts/bench tddfs. Columns: "plain" is the file system that the fast tier lies on; "tddfs" is a volume whose
-new files lie whole on that file system; "sar" is a volume that stores them in chunks at once. All three on the same
-device, in one run; the parts run each system after the other, and repeat. The part "tiers" has systems of its own, with a slow
+new files lie whole on that file system; "sar" is a volume that stores them in chunks at once; "encrypted", with --encrypt, is as "tddfs"
+and encrypted. All on the same device, in one run; the parts run each system after the other, and repeat. The part "tiers" has systems of its own, with a slow
 disk: files larger than the fast tier, as in the TDDFS paper's evaluation (scripts/bench_tiers.py). Removes its mounts and
 daemons, also when it is interrupted.
 """
@@ -27,28 +27,35 @@ PARTS = ["sequential", "random", "create", "append", "varmail", "fileserver", "w
 
 
 class Systems:
-    """The three systems, each as a folder to work in."""
+    """The systems, each as a folder to work in."""
 
-    def __init__(self, work, capacity):
+    def __init__(self, work, capacity, encrypt):
+        self.work = work
         self.plain = work / "plain"
         self.plain.mkdir(parents=True, exist_ok=True)
-        self.tddfs = Volume(work, "raw", f"--sar-ssd-location={work / 'fast'}", f"--sar-ssd-capacity={capacity}",
-                            "--tier-mode=tddfs", "--tddfs-unprotected")
-        self.sar = Volume(work, "chunks")
-        self.tddfs.mount()
-        self.sar.mount()
+        self.tddfs = self.with_fast_tier("raw", "fast", capacity)
+        self.volumes = {"tddfs": self.tddfs, "sar": Volume(work, "chunks")}
+        if encrypt:
+            self.volumes["encrypted"] = self.with_fast_tier("sealed", "fast-encrypted", capacity, "--encrypt")
+        for volume in self.volumes.values():
+            volume.mount()
+
+    def with_fast_tier(self, name, folder, capacity, *options):
+        return Volume(self.work, name, f"--sar-ssd-location={self.work / folder}", f"--sar-ssd-capacity={capacity}",
+                      "--tier-mode=tddfs", "--tddfs-unprotected", *options)
 
     def folders(self):
-        return {"plain": self.plain, "tddfs": self.tddfs.mount_point, "sar": self.sar.mount_point}
+        return {"plain": self.plain, **{name: volume.mount_point for name, volume in self.volumes.items()}}
 
     def clean(self):
-        for volume in (self.tddfs, self.sar):
+        for volume in self.volumes.values():
             volume.clean()
-        shutil.rmtree(self.plain, ignore_errors=True)
-        shutil.rmtree(self.tddfs.folder.parent / "fast", ignore_errors=True)
+        for folder in ("plain", "fast", "fast-encrypted"):
+            shutil.rmtree(self.work / folder, ignore_errors=True)
 
 
 SHOWN = []
+ORDER = ["plain", "tddfs", "sar", "encrypted"]
 # Time after which the backing file of a deleted file is gone, in seconds.
 DELETED_AFTER_S = 3
 
@@ -66,10 +73,11 @@ class Results:
         SHOWN.extend({"title": title, "row": row, "system": system, "figures": figures}
                      for row, systems in self.rows.items() for system, figures in systems.items())
         say(f"\n{title} (median of the repeats, least to most)")
-        say(f"{'':38}{'plain':>22}{'tddfs':>22}{'sar':>22}{'tddfs/plain':>13}")
+        names = sorted({name for systems in self.rows.values() for name in systems}, key=ORDER.index)
+        say(f"{'':38}{''.join(f'{name:>22}' for name in names)}{'tddfs/plain':>13}")
         for row, systems in self.rows.items():
             cells = ""
-            for system in ("plain", "tddfs", "sar"):
+            for system in names:
                 figures = systems.get(system, [])
                 text = "" if not figures else f"{statistics.median(figures):,.1f} ({min(figures):,.0f}-{max(figures):,.0f})"
                 cells += f"{text:>22}"
@@ -83,7 +91,7 @@ def each(systems, repeats):
     """Yields each system in turn, the order changing."""
     names = list(systems.folders().items())
     for repeat in range(repeats):
-        for name, folder in names[repeat % 3:] + names[: repeat % 3]:
+        for name, folder in names[repeat % len(names):] + names[: repeat % len(names)]:
             yield repeat, name, folder
 
 
@@ -396,6 +404,7 @@ def main():
     parser.add_argument("--appends", type=int, default=1000)
     parser.add_argument("--large-mib", type=int, default=1024)
     parser.add_argument("--migrated-mib", type=int, default=1024)
+    parser.add_argument("--encrypt", action="store_true", help="also measure an encrypted volume with a fast tier")
     parser.add_argument("--fast-tier", default="16GB", help="capacity of the fast tier (default: %(default)s)")
     tiers = parser.add_argument_group("the part tiers")
     tiers.add_argument("--shapes", default=",".join(TIER_SHAPES), help="(default: %(default)s)")
@@ -426,7 +435,7 @@ class Bench:
 
     def run(self):
         if self.options.parts != "tiers":
-            self.systems = Systems(self.options.work, self.options.fast_tier)
+            self.systems = Systems(self.options.work, self.options.fast_tier, self.options.encrypt)
         say(f"The fast tier and the plain file system: {run('df', '-T', self.options.work).splitlines()[1]}")
         for part in self.options.parts.split(","):
             if part in SHAPES:
