@@ -218,12 +218,36 @@ class SnapshotOnMountTest {
                         else:
                             mount = os.open('.', 0)
                             fd = libc.open_by_handle_at(mount, ctypes.byref(Handle.from_buffer_copy(bytes.fromhex(argument))), 0)
-                            print(os.read(fd, 10).decode() if fd >= 0 else errno.errorcode[ctypes.get_errno()])
+                            if fd < 0: print(errno.errorcode[ctypes.get_errno()])
+                            else: print(os.read(fd, 10).decode() if what == 'read' else os.readlink('/proc/self/fd/%d' % fd))
                         """,
                         what,
                         argument,
                         volume.mountPoint().toString())
                 .strip();
+    }
+
+    /** The kernel finds the path of a folder's handle by listing the folders above it, as for a client of NFS. */
+    @Test
+    void foldersOfSnapshotsHaveHandlesWhereTheyAreListed() throws IOException {
+        make();
+        shell("mkdir d; echo one > d/f");
+        volume.run("snapshot", "create", "name");
+        String inside = handle("dump", ".snapshots/name/d");
+        assertEquals(volume.mountPoint() + "/.snapshots/name/d", handle("path", inside));
+        volume.dropKernelCaches();
+        assertEquals("ESTALE", handle("path", inside), "the control: hidden");
+        volume.unmount();
+        volume.with("show_snapshots").mount();
+        assertEquals(".snapshots d", shell("ls -A | xargs"));
+        assertEquals(
+                "./.snapshots ./.snapshots/name ./.snapshots/name/d ./.snapshots/name/d/f",
+                shell("find .snap* | sed s,^,./, | xargs"));
+        inside = handle("dump", ".snapshots/name/d");
+        volume.dropKernelCaches();
+        assertEquals(volume.mountPoint() + "/.snapshots/name/d", handle("path", inside));
+        shell("for i in $(seq 1000); do : > f$i; done");
+        assertEquals("1002", shell("ls -A | wc -l"));
     }
 
     @Test

@@ -2,13 +2,18 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.KernelClock;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.volume.Volume;
@@ -41,7 +46,12 @@ public class FuseFileSystem {
     /** A new file's attributes and its open handle. */
     public record CreatedFile(Attributes attributes, long handle) {}
 
+    private static final byte[] SNAPSHOTS = Namespace.SNAPSHOT_FOLDER.getBytes(StandardCharsets.US_ASCII);
+    /** The position after the folder of the snapshots, the last entry of the root directory if it is listed. */
+    private static final long SNAPSHOTS_COOKIE = Long.MAX_VALUE;
+
     private final Volume volume;
+    private final boolean showsSnapshots;
     private final AccessRules accesses;
     private final HandleTable<OpenFile> openFiles;
     private final SeenNames names = new SeenNames();
@@ -67,6 +77,7 @@ public class FuseFileSystem {
     private FuseFileSystem(
             Volume volume, MountOptions options, HandleTable<OpenFile> openFiles, RequestFailures failures) {
         this.volume = volume;
+        this.showsSnapshots = options.showsSnapshots();
         this.accesses = new AccessRules(options);
         this.openFiles = openFiles;
         this.failures = failures;
@@ -218,14 +229,31 @@ public class FuseFileSystem {
 
     /** Lists a directory, as {@link org.opendedup.sar.volume.Volume#list}. */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        if (cookie == SNAPSHOTS_COOKIE) {
+            return;
+        }
+        var isTaken = new AtomicBoolean(true);
         volume.list(directory, cookie, withAttributes, (name, inode, type, next, attributes) -> {
             boolean taken = visitor.visit(name, inode, type, next, attributes);
+            isTaken.set(taken);
             if (taken && attributes != null) {
                 // The kernel will not send a LOOKUP for this entry.
                 names.saw(directory, name, inode);
             }
             return taken;
         });
+        if (directory == Inode.ROOT && showsSnapshots && isTaken.get()) {
+            showSnapshots(withAttributes, visitor);
+        }
+    }
+
+    private void showSnapshots(boolean withAttributes, EntryVisitor visitor) throws IOException {
+        Attributes folder = lookup(Inode.ROOT, SNAPSHOTS);
+        boolean taken = visitor.visit(
+                SNAPSHOTS, folder.inode(), Modes.DIRECTORY, SNAPSHOTS_COOKIE, withAttributes ? folder : null);
+        if (!taken || !withAttributes) {
+            forget(folder.inode(), 1);
+        }
     }
 
     /**

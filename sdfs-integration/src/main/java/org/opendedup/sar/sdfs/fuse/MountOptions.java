@@ -63,6 +63,7 @@ public record MountOptions(Path mountPoint, String source, Set<String> changed, 
             entry("noflush", "flush"),
             entry("noacl", "acl"),
             entry("noxattr", "xattr"),
+            entry("show_snapshots", "hide_snapshots"),
             entry("passthrough", "nopassthrough"));
 
     /** Words without an effect; default_permissions is always on. */
@@ -162,6 +163,14 @@ public record MountOptions(Path mountPoint, String source, Set<String> changed, 
      */
     public boolean passthrough() {
         return changed.contains("passthrough");
+    }
+
+    /**
+     * Returns whether the root directory lists the folder of the snapshots. An NFS server needs that: the kernel finds
+     * the path of a folder whose handle a client has by listing the folders above it.
+     */
+    public boolean showsSnapshots() {
+        return changed.contains("show_snapshots");
     }
 
     public MountOptions withMountPoint(Path value) {

@@ -92,6 +92,7 @@ class StatusCommandTest {
                             "devices",
                             "collection",
                             "scrub",
+                            "snapshots",
                             "ssd",
                             "fastTier",
                             "index",

@@ -53,7 +53,7 @@ public final class MountArguments {
                             + "close reports no late failures; no access lists, files that have one are for their "
                             + "owner and root only; no extended attributes); nofast_wakeup (let processors sleep while "
                             + "requests flow: less power, slower small requests); threads=N; read_ahead_kb=N; "
-                            + "nopassthrough; metrics=PORT or ADDRESS:PORT (serve figures to Prometheus over HTTP, "
+                            + "nopassthrough; show_snapshots (list the folder .snapshots); metrics=PORT or ADDRESS:PORT (serve figures to Prometheus over HTTP, "
                             + "without a password); status_group=GROUP (may read the status without being root; "
                             + "default adm); passphrase_file=FILE, key_file=FILE, passphrase_command=COMMAND (of an "
                             + "encrypted volume, as the options with dashes); and options of mount(8) and "
@@ -98,11 +98,13 @@ public final class MountArguments {
             "noxattr",
             "fast_wakeup",
             "nofast_wakeup",
+            "hide_snapshots",
+            "show_snapshots",
             "passthrough",
             "nopassthrough");
 
     /** Those of them that a mount without any options has. */
-    private static final Set<String> DEFAULTS = Set.of("flush", "acl", "xattr");
+    private static final Set<String> DEFAULTS = Set.of("flush", "acl", "xattr", "hide_snapshots");
 
     /** Returns the volume's definition, with the values given for this mount. */
     public VolumeDefinition definition(Environment environment) throws IOException {
