@@ -9,18 +9,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.sdfs.config.KeepRules;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes, holds, deletes and prunes the snapshots of a mounted volume. A schedule makes one and prunes those that it
- * made; those that a person made stay until they are deleted.
+ * Makes, holds, deletes and prunes the snapshots of a mounted volume, one at a time. A schedule makes one and prunes
+ * those that it made; those that a person made stay until they are deleted.
  */
-public final class SnapshotCare {
+public final class SnapshotCare implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotCare.class);
 
     /** The form of names that Samba's shadow_copy2 expects if it is told no other, in UTC. */
@@ -31,6 +35,10 @@ public final class SnapshotCare {
     private final SnapshotSource snapshots;
     private final KeepRules rules;
     private final Clock clock;
+    private final ExecutorService scheduled = Executors.newSingleThreadExecutor(Threads.named("sdfs-snapshot"));
+    private final AtomicBoolean isScheduledRunning = new AtomicBoolean();
+    /** Guarded by this. */
+    private boolean isClosed;
 
     /**
      * @param volume name of the volume, for the log
@@ -63,7 +71,9 @@ public final class SnapshotCare {
         return create(name, heldUntilMs, false);
     }
 
-    private SnapshotRecord create(@Nullable String name, long heldUntilMs, boolean isScheduled) throws IOException {
+    private synchronized SnapshotRecord create(@Nullable String name, long heldUntilMs, boolean isScheduled)
+            throws IOException {
+        requireOpen();
         if (heldUntilMs != 0) {
             checkFuture(heldUntilMs);
         }
@@ -73,8 +83,15 @@ public final class SnapshotCare {
         return made;
     }
 
+    private void requireOpen() throws IOException {
+        if (isClosed) {
+            throw new IOException("the volume is being closed");
+        }
+    }
+
     /** As {@link SnapshotSource#hold}. */
-    public SnapshotRecord hold(String name, long untilMs) throws IOException {
+    public synchronized SnapshotRecord hold(String name, long untilMs) throws IOException {
+        requireOpen();
         checkFuture(untilMs);
         SnapshotRecord held = snapshots.hold(name, untilMs);
         LOG.info(
@@ -90,13 +107,36 @@ public final class SnapshotCare {
     }
 
     /** Deletes a snapshot. */
-    public void delete(String name) throws IOException {
+    public synchronized void delete(String name) throws IOException {
+        requireOpen();
         snapshots.delete(name);
         LOG.info("volume {}: snapshot {} is deleted", volume, Printable.line(name));
     }
 
+    /**
+     * Begins to make the snapshot of a time of the schedule. The thread that calls may be interrupted, which no thread
+     * that writes may be.
+     *
+     * @return false if that of an earlier time is being made
+     */
+    public boolean startScheduled() {
+        if (!isScheduledRunning.compareAndSet(false, true)) {
+            return false;
+        }
+        scheduled.execute(() -> {
+            try {
+                createScheduled();
+            } catch (IOException | RuntimeException e) {
+                LOG.warn("volume {}: the snapshot of the schedule is not made: {}", volume, e.toString());
+            } finally {
+                isScheduledRunning.set(false);
+            }
+        });
+        return true;
+    }
+
     /** Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps. */
-    public void createScheduled() throws IOException {
+    void createScheduled() throws IOException {
         create(null, 0, true);
         prune(rules, false, false);
     }
@@ -107,6 +147,13 @@ public final class SnapshotCare {
                 .filter(SnapshotRecord::isScheduled)
                 .reduce((before, after) -> after)
                 .map(record -> Instant.ofEpochMilli(record.createdMs()));
+    }
+
+    /** Waits for the end of what is being made or deleted. Nothing is, afterwards. */
+    @Override
+    public synchronized void close() {
+        isClosed = true;
+        scheduled.shutdown();
     }
 
     /**

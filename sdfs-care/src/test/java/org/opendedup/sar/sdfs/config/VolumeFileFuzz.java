@@ -15,7 +15,8 @@ public final class VolumeFileFuzz {
             <subsystem-config version="2">
               <locations base-path="/tmp/v" dedup-db-store="/tmp/v/ddb"/>
               <io chunk-size="256KB" hash-type="VARIABLE_SHA256" write-threads="2" memory-budget="512MB" \
-            claim-hash-schedule="0 0 12 ? * SUN" scrub-schedule="0 0 3 ? * SUN#1"/>
+            claim-hash-schedule="0 0 12 ? * SUN" scrub-schedule="0 0 3 ? * SUN#1"
+            snapshot-schedule="0 0 * * * ?" snapshot-keep="hourly=24,daily=7"/>
               <permissions default-file="0644" default-folder="0755" default-owner="0" default-group="0"/>
               <volume name="v" capacity="10GB" maximum-percentage-full="95"/>
               <sdfscli enable="false"/>

@@ -104,6 +104,15 @@ class SnapshotCareTest {
         assertEquals(List.of("a2"), names());
     }
 
+    @Test
+    void nothingIsMadeOrDeletedWhenTheVolumeIsBeingClosed() throws IOException {
+        care.create("kept", 0);
+        care.close();
+        assertThrows(IOException.class, () -> care.create("more", 0));
+        assertThrows(IOException.class, () -> care.delete("kept"));
+        assertEquals(List.of("kept"), names());
+    }
+
     /** Of many times that passed without the volume being mounted, one snapshot is made. */
     @Test
     void missedTimesAreMadeUpForOnce() throws IOException {

@@ -46,6 +46,9 @@ class MountOptionsTest {
         assertTrue(defaults.fastWakeUp()
                 && defaults.with("nofast_wakeup,fast_wakeup").fastWakeUp());
         assertFalse(defaults.with("nofast_wakeup").fastWakeUp());
+        assertFalse(defaults.showsSnapshots());
+        assertTrue(defaults.with("show_snapshots").showsSnapshots());
+        assertFalse(defaults.with("show_snapshots,hide_snapshots").showsSnapshots());
         assertEquals(KernelRequests.ALL, defaults.requests());
         assertFalse(defaults.with("noflush").requests().flushes());
         assertFalse(defaults.with("noacl").requests().enforceAccessLists());

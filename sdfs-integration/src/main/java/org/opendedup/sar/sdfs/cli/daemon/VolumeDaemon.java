@@ -250,7 +250,6 @@ public final class VolumeDaemon {
                 definition.recompress(),
                 definition.config().compression(),
                 level -> settings.keep(VolumeOptions.RECOMPRESS, level));
-        var snapshots = new SnapshotCare(name(), volume.snapshots(), definition.snapshotKeep(), clock);
         try (BackupTimer backups = BackupTimer.start(
                         name(), volume.backups(), backupSettings, volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
@@ -281,12 +280,10 @@ public final class VolumeDaemon {
                                 .or(() -> Optional.of(scrubs.volumeMade())),
                         schedule(definition.scrubSchedule()),
                         clock);
+                var snapshots = new SnapshotCare(name(), volume.snapshots(), definition.snapshotKeep(), clock);
                 ScheduleTimer snapshotTimer = ScheduleTimer.start(
                         "the snapshot",
-                        () -> {
-                            snapshots.createScheduled();
-                            return true;
-                        },
+                        snapshots::startScheduled,
                         () -> snapshots.lastScheduled().or(() -> Optional.of(scrubs.volumeMade())),
                         schedule(definition.snapshotSchedule()),
                         clock);

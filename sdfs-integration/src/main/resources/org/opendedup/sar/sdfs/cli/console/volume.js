@@ -385,6 +385,12 @@ export class VolumeView {
           ["files", bytes(now.LogicalBytes)],
           ["deduplication", `${decimal(now.DedupRatio)} : 1`],
           ["with compression", `${decimal(now.ReductionRatio)} : 1`],
+          ...(now.Snapshots
+            ? [
+                ["snapshots", number(now.Snapshots)],
+                ["the newest", `${duration(now.time / 1000 - now.NewestSnapshotSeconds)} old`],
+              ]
+            : []),
         ];
     this.spaceNow.replaceChildren(
       shares(
