@@ -133,13 +133,16 @@ public final class VolumeMaintenance extends Maintenance {
     /**
      * Makes a fragmented file faster to read: stores those of its chunks that lie in sparse containers once more, next
      * to each other. The rewritten data is durable when this returns. The file may be in use meanwhile; a crash loses
-     * nothing. EISDIR, EINVAL.
+     * nothing. EISDIR, EINVAL; EROFS: the file is in a snapshot.
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it; what is rewritten stays
      */
     public Defragmentation defragment(long inode, DiskModel disk, Defragmentation.Limits limits, Progress progress)
             throws IOException {
         return withRegularFile(inode, node -> {
+            if (!limits.dryRun()) {
+                node.requireChangeable();
+            }
             storeAndCommit(node);
             FragmentationAnalyzer analyzer = analyzer(disk);
             FileFragmentation before = analyze(analyzer, inode, () -> progress.at(Defragmentation.REWRITING, 0, 0));

@@ -27,6 +27,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.join.JoinLimits;
@@ -46,6 +47,7 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Snapshots show what the volume showed when they were made, whatever happens to it afterwards. */
@@ -155,6 +157,10 @@ class SnapshotTest {
         assertEquals(Reason.EROFS, reason(() -> volume.removeDirectory(Inode.ROOT, bytes(".snapshots"))));
         assertEquals(Reason.EEXIST, reason(() -> volume.makeDirectory(Inode.ROOT, bytes(".snapshots"), 0755, OWNER)));
         volume.dropCapability(file.inode());
+        Limits limits = new Limits(0, false);
+        assertEquals(
+                Reason.EROFS,
+                reason(() -> volume.maintenance().defragment(file.inode(), DiskModel.HDD, limits, Progress.NONE)));
         volume.forget(file.inode(), 1);
     }
 

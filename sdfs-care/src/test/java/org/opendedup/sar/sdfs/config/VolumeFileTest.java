@@ -195,6 +195,8 @@ class VolumeFileTest {
                 "chunk-size=\"256KB\" | chunk-size=\"300KB\" | power of two",
                 "memory-budget=\"256MB\" | memory-budget=\"1MB\" | at least 256MB",
                 "scrub-schedule=\"0 0 3 ? * SUN#1\" | scrub-schedule=\"monthly\" | 'monthly' is no schedule",
+                "snapshot-schedule=\"off\" | snapshot-schedule=\"hourly\" | 'hourly' is no schedule",
+                "snapshot-keep=\"hourly=24,daily=7,weekly=4,monthly=12\" | snapshot-keep=\"24\" | '24' is no rule",
                 "enable=\"false\" | enable=\"true\" | no network listener",
                 "version=\"2\" | version=\"1\" | version 1 of the volume file is not known",
                 "version=\"2\" | version=\"3.12.4\" | this is a volume of OpenDedup SDFS (version '3.12.4')",
