@@ -353,6 +353,9 @@ class ProceduresTest {
         Files.writeString(file, edited);
         volume.mount();
         run("sdfscli pool0 gc set --recompress=zstd:9");
+        run("sdfscli pool0 set capacity=77TB");
+        String space = Commands.succeed("df", "--output=size", "-B1", volume.mountPoint());
+        assertTrue(space.contains(String.valueOf(77L << 40)), space);
         volume.unmount();
         String before = Files.readString(file);
         assertTrue(before.contains("keep=\"5\"") && !before.equals(edited), before);

@@ -135,6 +135,17 @@ public final class Volume implements Closeable {
     }
 
     /**
+     * Changes the capacity of the volume until it is closed.
+     *
+     * @param capacityBytes most bytes that its files may have
+     * @param usersPercent share of it that users other than root can take, in percent
+     * @throws org.opendedup.sar.common.NoSpaceException if the files have more bytes; then nothing is changed
+     */
+    public void resize(long capacityBytes, int usersPercent) throws IOException {
+        context.capacity().resize(capacityBytes, usersPercent);
+    }
+
+    /**
      * Returns the hot chunks on the SSD, for administration. A volume without an SSD location also has them, in state
      * NONE.
      */

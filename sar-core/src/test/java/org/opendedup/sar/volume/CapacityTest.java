@@ -142,6 +142,26 @@ class CapacityTest {
     }
 
     @Test
+    void theCapacityGrowsAtOnceAndShrinksDownToWhatIsUsed() throws IOException {
+        make(Chunking.VARIABLE_SHA256);
+        OpenFile file = open("file", true);
+        long filled = fill(file, 0);
+        volume.resize(2L * CAPACITY, 100);
+        assertEquals(2L * CAPACITY - filled, volume.space().freeBytes());
+        write(file, filled, MIB);
+        long used = taken();
+        assertThrows(NoSpaceException.class, () -> volume.resize(used - 1, 100));
+        assertEquals(2L * CAPACITY, volume.space().capacityBytes(), "refused and unchanged");
+        volume.resize(used, 50);
+        assertEquals(0, volume.space().freeBytes());
+        assertThrows(NoSpaceException.class, () -> write(file, filled + MIB, BLOCK));
+        volume.sync();
+        volume.resize(CAPACITY * 2L, 100);
+        write(file, filled + MIB, BLOCK);
+        volume.close(file);
+    }
+
+    @Test
     void aFileLargerThanTheCapacityEndsThere() throws IOException {
         make(Chunking.VARIABLE_SHA256);
         OpenFile file = open("file", false);

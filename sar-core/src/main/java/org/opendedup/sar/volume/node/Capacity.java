@@ -13,8 +13,8 @@ import org.opendedup.sar.volume.store.DeviceSpaces;
  * usage can also be tracked by owner.
  */
 public final class Capacity {
-    private final long capacityBytes;
-    private final long usersBytes;
+    private long capacityBytes;
+    private long usersBytes;
     private long takenBytes;
     /** Bytes of raw files that are in no recipe: as measured last, and what was taken since. */
     private long rawBytes;
@@ -24,9 +24,28 @@ public final class Capacity {
      * @param takenBytes bytes that the files use already
      */
     public Capacity(long capacityBytes, int usersPercent, long takenBytes) {
-        this.capacityBytes = capacityBytes;
-        this.usersBytes = capacityBytes / 100 * usersPercent + capacityBytes % 100 * usersPercent / 100;
         this.takenBytes = takenBytes;
+        setLimits(capacityBytes, usersPercent);
+    }
+
+    private void setLimits(long bytes, int usersPercent) {
+        capacityBytes = bytes;
+        usersBytes = bytes / 100 * usersPercent + bytes % 100 * usersPercent / 100;
+    }
+
+    /**
+     * Changes the capacity, from the next write on.
+     *
+     * @param bytes the new capacity
+     * @param usersPercent share of it that users other than root can take, in percent
+     * @throws NoSpaceException if the files use more; then nothing is changed
+     */
+    public synchronized void resize(long bytes, int usersPercent) throws NoSpaceException {
+        long used = takenBytes + rawBytes;
+        if (bytes < used) {
+            throw new NoSpaceException("the files use " + used + " bytes: the capacity cannot be " + bytes);
+        }
+        setLimits(bytes, usersPercent);
     }
 
     /**
@@ -87,7 +106,7 @@ public final class Capacity {
     }
 
     /** Returns the bytes of the whole capacity, free or not. */
-    public long capacityBytes() {
+    public synchronized long capacityBytes() {
         return capacityBytes;
     }
 

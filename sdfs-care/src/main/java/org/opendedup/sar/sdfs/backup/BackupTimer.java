@@ -35,7 +35,7 @@ public final class BackupTimer implements AutoCloseable {
 
     private final String volume;
     private final MetadataBackups backups;
-    private final BackupSettings settings;
+    private volatile BackupSettings settings;
     private final BooleanSupplier isCollecting;
     private final Clock clock;
     private final LongSupplier nanoClock;
@@ -84,14 +84,20 @@ public final class BackupTimer implements AutoCloseable {
             Clock clock) {
         var timer = new BackupTimer(volume, backups, settings, isCollecting, clock, System::nanoTime);
         backups.look();
-        if (!settings.isOff()) {
-            var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
-        }
+        var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return timer;
+    }
+
+    /** Changes when backups are made and how many are kept, from the next step on. */
+    public void change(BackupSettings changed) {
+        settings = changed;
     }
 
     /** Makes a backup if one is due. Never fails. */
     void step() {
+        if (settings.isOff()) {
+            return;
+        }
         if (leftOut > 0) {
             leftOut--;
             return;

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.config;
 import static org.opendedup.sar.sdfs.config.Checks.check;
 
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,11 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param values the values of all options that the volume file has
  */
 public record VolumeDefinition(OptionValues values) {
+    private static final String SET = "set --";
+
+    /** The options that {@code sdfscli VOLUME set} changes, by their names for it, without dashes. */
+    public static final Map<String, VolumeOption<?>> SETTABLE = settable();
+
     /** @throws IllegalArgumentException if a value is missing or not allowed; the message names what is allowed */
     public VolumeDefinition(OptionValues values) {
         this.values = values.stored();
@@ -35,6 +41,16 @@ public record VolumeDefinition(OptionValues values) {
         recompress().checkAgainst(compression);
         checkRaw(raw(), sar().ssdLocation());
         var unused = List.of(restore(), backups());
+    }
+
+    private static Map<String, VolumeOption<?>> settable() {
+        var settable = new LinkedHashMap<String, VolumeOption<?>>();
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            if (option.changedBy().startsWith(SET)) {
+                settable.put(option.changedBy().substring(SET.length()), option);
+            }
+        }
+        return Collections.unmodifiableMap(settable);
     }
 
     private OptionalLong optional(VolumeOption<Long> option) {
@@ -165,6 +181,22 @@ public record VolumeDefinition(OptionValues values) {
      */
     public <T> VolumeDefinition with(VolumeOption<T> option, T value) {
         return new VolumeDefinition(values.with(option, value));
+    }
+
+    /**
+     * Returns this definition with other values of options that {@code sdfscli VOLUME set} changes.
+     *
+     * @param changes new values by the name for the command without dashes; numbers of any integer type
+     * @throws IllegalArgumentException if a name or value is not allowed; the message names what is allowed
+     */
+    public VolumeDefinition withChanges(Map<String, ?> changes) {
+        OptionValues changed = values;
+        for (Map.Entry<String, ?> change : changes.entrySet()) {
+            VolumeOption<?> option = SETTABLE.get(change.getKey());
+            check(option != null, "'" + change.getKey() + "' cannot be set; there are " + SETTABLE.keySet());
+            changed = changed.withText(option, String.valueOf(change.getValue()));
+        }
+        return new VolumeDefinition(changed);
     }
 
     /** Returns this definition with other settings of promotion. */

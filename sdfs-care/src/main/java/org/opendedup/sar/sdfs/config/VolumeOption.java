@@ -23,6 +23,7 @@ public final class VolumeOption<T> {
     private String text = "";
     private @Nullable T least;
     private @Nullable T most;
+    private boolean atNextMount;
     private boolean absent;
     private boolean added;
     private @Nullable Object absentInReport;
@@ -96,6 +97,11 @@ public final class VolumeOption<T> {
     /** Returns the command that changes it in a mounted volume, such as {@code sar set --max-run}; empty: none. */
     public String changedBy() {
         return changedBy;
+    }
+
+    /** Returns whether a change takes effect at the next mount only. */
+    public boolean isOfNextMount() {
+        return atNextMount;
     }
 
     /** Returns the attribute by which the plugin for SDFS has it, such as {@code sar-policy}; empty: it has none. */
@@ -229,6 +235,12 @@ public final class VolumeOption<T> {
     /** Names the command that changes it in a mounted volume, without {@code sdfscli VOLUME}. */
     VolumeOption<T> changedBy(String command) {
         changedBy = command;
+        return this;
+    }
+
+    /** A change takes effect at the next mount only: what depends on it is made when the volume is opened. */
+    VolumeOption<T> atNextMount() {
+        atNextMount = true;
         return this;
     }
 

@@ -46,6 +46,7 @@ public final class VolumeOptions {
             .byDefaultAs("the size of the disk of the containers")
             // A smaller value is most likely a size without its unit.
             .from(1L << 20)
+            .changedBy("set --capacity")
             .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");
 
     public static final VolumeOption<Path> BASE_PATH = VOLUME.option(
@@ -162,6 +163,8 @@ public final class VolumeOptions {
             .from(1)
             .to(256)
             .inPlugin("sar-write-threads", "the number of cores, at least 2")
+            .changedBy("set --write-threads")
+            .atNextMount()
             .text("Number of threads that fingerprint and compress.");
 
     public static final VolumeOption<Long> MEMORY_BUDGET = VOLUME.option(
@@ -170,6 +173,8 @@ public final class VolumeOptions {
             // Below it, the index and the caches have no room to work.
             .from(MemoryPlan.MIN_BUDGET_BYTES)
             .inPlugin("sar-memory-budget", "1GB")
+            .changedBy("set --memory")
+            .atNextMount()
             .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
 
     public static final VolumeOption<Integer> MAXIMUM_FULL = VOLUME.option(
@@ -180,6 +185,7 @@ public final class VolumeOptions {
             .byDefault(95)
             .from(1)
             .to(100)
+            .changedBy("set --maximum-full")
             .text("Share of the capacity for users other than root, in percent. The rest is for root.");
 
     public static final VolumeOption<Boolean> ENCRYPTED = VOLUME.option(
@@ -222,6 +228,7 @@ public final class VolumeOptions {
                     "garbageCollectionSchedule",
                     text("CRON", Schedule::checked))
             .byDefault(Schedule.COLLECTIONS_DEFAULT)
+            .changedBy("set --gc-schedule")
             .text("When the mounted volume collects garbage, in local time: a cron expression of Quartz (seconds, "
                     + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
                     + "which the volume is not mounted is made up for.");
@@ -231,6 +238,7 @@ public final class VolumeOptions {
             .byDefault(Schedule.SCRUBS_DEFAULT)
             .byDefaultAs(Schedule.SCRUBS_DEFAULT + ", the first Sunday of each month at 3:00")
             .added()
+            .changedBy("set --scrub-schedule")
             .text("When the mounted volume scrubs, which reads and verifies everything that it stores: a cron "
                     + "expression as above, or off.");
 
@@ -255,6 +263,7 @@ public final class VolumeOptions {
                     text("TIME", BackupSettings::checkedInterval))
             .byDefault(BackupSettings.DEFAULT_INTERVAL)
             .inPlugin("sar-metadata-backup-interval")
+            .changedBy("set --backup-interval")
             .text("Time from one automatic backup of the mounted volume's metadata to the next, such as 6h or "
                     + "30m, or off.");
 
@@ -264,6 +273,7 @@ public final class VolumeOptions {
             .from(1)
             .to(BackupSettings.KEEP_MAX)
             .inPlugin("sar-metadata-backups-kept")
+            .changedBy("set --backup-keep")
             .text("Number of automatic backups of the metadata that are kept.");
 
     private static final Section INDEX_ON_SSD =
@@ -433,6 +443,8 @@ public final class VolumeOptions {
                     "--restore-cache", "cache", "cache", text("POLICY", CacheChoice::parse))
             .byDefault(CacheChoice.DEFAULT)
             .inPlugin("sar-restore-cache")
+            .changedBy("set --restore-cache")
+            .atNextMount()
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
                     + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the "
                     + "lookahead paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims "
@@ -445,6 +457,8 @@ public final class VolumeOptions {
             .byDefaultAs("their part of the memory budget")
             .from(StreamBudget.MIN_SHARE_BYTES)
             .inPlugin("sar-restore-cache-size")
+            .changedBy("set --restore-cache-size")
+            .atNextMount()
             .text("Memory limit of all sequential readers together.");
 
     public static final VolumeOption<Long> RESTORE_WINDOW = RESTORE.option(
@@ -453,6 +467,8 @@ public final class VolumeOptions {
             .byDefaultAs("16 times the cache size with default, half the cache size with lookahead-*")
             .from(1L)
             .inPlugin("sar-restore-window")
+            .changedBy("set --restore-window")
+            .atNextMount()
             .text("Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead.");
 
     public static final VolumeOption<Double> RESTORE_LOG_SHARE = RESTORE.option(
@@ -461,6 +477,8 @@ public final class VolumeOptions {
             .from(0.0)
             .to(CacheParameters.MAX_LOG_SHARE)
             .inPlugin("sar-restore-log-share")
+            .changedBy("set --restore-log-share")
+            .atNextMount()
             .text("Share of the memory, 0 to 0.9, in which lookahead-log keeps chunks of evicted containers.");
 
     public static final VolumeOption<DiskOption> RESTORE_DISK = RESTORE.option(
@@ -468,6 +486,8 @@ public final class VolumeOptions {
             .byDefault(DiskOption.AUTO)
             .added()
             .inPlugin("sar-restore-disk")
+            .changedBy("set --restore-disk")
+            .atNextMount()
             .text("Disk of the containers: auto (measured during reads), hdd, ssd, or "
                     + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
                     + "once).");

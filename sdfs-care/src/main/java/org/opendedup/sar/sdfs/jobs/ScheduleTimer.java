@@ -41,7 +41,7 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
     private final String what;
     private final Starter starter;
     private final Latest latest;
-    private final Schedule schedule;
+    private volatile Schedule schedule;
     private final Clock clock;
     private final LongSupplier nanoClock;
     private final ScheduledExecutorService steps =
@@ -100,6 +100,11 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
 
     public Schedule schedule() {
         return schedule;
+    }
+
+    /** Changes the times at which jobs start. Times of the new schedule that passed before are made up for, too. */
+    public void change(Schedule changed) {
+        schedule = changed;
     }
 
     /** Returns the next time of the schedule; empty if there is none. */

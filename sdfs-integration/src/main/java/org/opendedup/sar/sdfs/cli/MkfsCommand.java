@@ -233,8 +233,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             return MountArguments.withBudget(
                     definition, Math.max(least, definition.config().memoryBudgetBytes()));
         }
-        // Refuses a budget that is too small for the threads.
-        MemoryPlan.of(served(definition));
+        checkMemory(definition);
         return definition;
     }
 
@@ -259,6 +258,11 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
                     "'" + word + "' and " + option.name() + " say the same: give one of them");
         }
         return given.withText(option, word);
+    }
+
+    /** @throws IllegalArgumentException if the memory budget is too small for the threads of a mount without options */
+    static void checkMemory(VolumeDefinition definition) {
+        var unused = MemoryPlan.of(served(definition));
     }
 
     /** Returns the configuration of a mount without options. */

@@ -62,6 +62,7 @@ import picocli.CommandLine.ScopeType;
             SarCommand.class,
             IndexCommand.class,
             TierCommand.class,
+            SetCommand.class,
             ResumeCommand.class,
             WatchCommand.class,
             AuditCommand.class,
@@ -123,7 +124,7 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
             asked.add("--help");
             return asked;
         }
-        return CliSpellings.translated(arguments, this::volumes, notes);
+        return SetCommand.withDashes(CliSpellings.translated(arguments, this::volumes, notes));
     }
 
     private List<String> volumes() {

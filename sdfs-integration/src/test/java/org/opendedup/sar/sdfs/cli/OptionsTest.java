@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -149,7 +150,12 @@ class OptionsTest {
                 boolean isParameter = List.of("sar set", "sar resize", "gc set")
                         .contains(String.join(" ", Arrays.copyOf(command, 2)));
                 assertEquals(isParameter, attribute(option) != null, () -> option + " and JMX");
-                if (!option.changedBy().isEmpty()) {
+                if (command[0].equals("set")) {
+                    CommandLine set = new CommandLine(new SdfsCli(output.environment()))
+                            .getSubcommands()
+                            .get("set");
+                    assertNotNull(set.getCommandSpec().findOption(command[1]), option.changedBy());
+                } else if (!option.changedBy().isEmpty()) {
                     CommandLine found = new CommandLine(new SdfsCli(output.environment()))
                             .getSubcommands()
                             .get(command[0])
@@ -379,11 +385,16 @@ class OptionsTest {
                                 "| `" + option.name() + value.replace("|", "\\|") + "`",
                                 defaultCell(option),
                                 option.label().isEmpty() ? "" : allowed,
-                                option.changedBy().isEmpty() ? "" : "`" + option.changedBy() + "`"))
+                                changedCell(option)))
                         .append(" |\n");
             }
         }
         return table.toString();
+    }
+
+    private static String changedCell(VolumeOption<?> option) {
+        String command = option.changedBy();
+        return command.isEmpty() ? "" : "`" + command + "`" + (option.isOfNextMount() ? ", next mount" : "");
     }
 
     private static String defaultCell(VolumeOption<?> option) {

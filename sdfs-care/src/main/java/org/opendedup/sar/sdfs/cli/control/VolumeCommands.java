@@ -10,10 +10,10 @@ public final class VolumeCommands {
     /** Returns the volume's settings, and its state. */
     public static final String INFO = "info";
 
-    /** Unmounts, waits until the volume is closed, and returns how it was closed. */
     /** Records in the audit log what a command has done to the key header. */
     public static final String KEY = "key";
 
+    /** Unmounts, waits until the volume is closed, and returns how it was closed. */
     public static final String UNMOUNT = "unmount";
 
     /** Returns whether the volume is well. */
@@ -29,6 +29,11 @@ public final class VolumeCommands {
 
     /** The commands that only tell how a volume is: members of the group for that may give them. */
     public static final Set<String> OF_STATUS = Set.of(PING, INFO, STATUS, STATS, METRICS);
+
+    /** Changes options of the volume: {@link #CHANGES} has the values by their names. */
+    public static final String SET = "set";
+
+    public static final String CHANGES = "changes";
 
     /** Makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
     public static final String RESUME = "resume";

@@ -17,7 +17,11 @@ public final class DefinitionReport {
     private DefinitionReport() {}
 
     public static Map<String, Object> of(Path file, RunFiles files) {
-        VolumeDefinition definition = files.definition();
+        return of(file, files, files.definition());
+    }
+
+    /** @param definition what the file has now */
+    public static Map<String, Object> of(Path file, RunFiles files, VolumeDefinition definition) {
         var report = new LinkedHashMap<String, Object>();
         report.put(VolumeOptions.NAME.key(), definition.config().name());
         report.put("volumeFile", file.toString());

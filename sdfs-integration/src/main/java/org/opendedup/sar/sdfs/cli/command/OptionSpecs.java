@@ -35,9 +35,14 @@ public final class OptionSpecs implements IModelTransformer {
         } else if (command.parent() != null) {
             // A command that is a method is also transformed before it has a parent.
             changed(command)
-                    .forEach((name, option) -> command.addOption(spec(name, option, option.text(), option::read)));
+                    .forEach(
+                            (name, option) -> command.addOption(spec(name, option, changedText(option), option::read)));
         }
         return command;
+    }
+
+    private static String changedText(VolumeOption<?> option) {
+        return option.text() + (option.isOfNextMount() ? " Takes effect at the next mount." : "");
     }
 
     private static void add(CommandSpec command, VolumeOptions.Section section) {
@@ -85,7 +90,9 @@ public final class OptionSpecs implements IModelTransformer {
 
     /** Returns the options that a command changes, by their names for it. */
     private static Map<String, VolumeOption<?>> changed(CommandSpec command) {
-        String start = command.parent().name() + " " + command.name() + " ";
+        CommandSpec parent = command.parent();
+        // Only a subcommand of a command of a volume is named with it.
+        String start = (parent.parent() == null ? "" : parent.name() + " ") + command.name() + " ";
         var changed = new LinkedHashMap<String, VolumeOption<?>>();
         for (VolumeOption<?> option : VolumeOptions.ALL) {
             if (option.changedBy().startsWith(start)) {
@@ -137,6 +144,20 @@ public final class OptionSpecs implements IModelTransformer {
             }
         });
         return changes;
+    }
+
+    /**
+     * Returns the texts that the command line gave to a command that changes options, by their names without dashes.
+     */
+    public static Map<String, String> texts(CommandSpec command) {
+        var texts = new LinkedHashMap<String, String>();
+        changed(command).keySet().forEach(name -> {
+            String text = matched(command, name);
+            if (text != null) {
+                texts.put(name.substring(2), text);
+            }
+        });
+        return texts;
     }
 
     private static <T> Object json(VolumeOption<T> option, String text) {

@@ -292,6 +292,11 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public void resize(long capacityBytes, int usersPercent) throws IOException {
+            volume.resize(capacityBytes, usersPercent);
+        }
+
+        @Override
         public VolumeStatistics statistics() throws IOException {
             return volume.statistics();
         }

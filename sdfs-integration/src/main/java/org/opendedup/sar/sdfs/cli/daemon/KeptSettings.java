@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import org.opendedup.sar.sdfs.cli.control.PathWalk;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -27,6 +28,15 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
 
     synchronized <T> void keep(VolumeOption<T> option, T value) throws IOException {
         write(VolumeFile.read(volumeFile).with(option, value));
+    }
+
+    /** Returns the volume as its file has it now. */
+    synchronized VolumeDefinition present() throws IOException {
+        return VolumeFile.read(volumeFile);
+    }
+
+    synchronized void keep(Map<String, ?> changes) throws IOException {
+        write(present().withChanges(changes));
     }
 
     private void write(VolumeDefinition changed) throws IOException {

@@ -26,6 +26,7 @@ import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
+import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -96,6 +97,9 @@ public interface MountService {
         VolumeStatistics statistics() throws IOException;
 
         SpaceUse space() throws IOException;
+
+        /** See {@link Volume#resize}. */
+        void resize(long capacityBytes, int usersPercent) throws IOException;
 
         /** Returns the volume's SSD; if the volume was mounted without one, a source that reports no SSD. */
         SarSource sar();

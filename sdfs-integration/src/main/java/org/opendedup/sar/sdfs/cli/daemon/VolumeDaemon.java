@@ -66,6 +66,7 @@ import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthRules;
@@ -89,6 +90,7 @@ import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.sdfs.snapshot.SnapshotCare;
 import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.config.MemoryPlan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -245,13 +247,12 @@ public final class VolumeDaemon {
         Clock clock = Clock.system(ZoneId.systemDefault());
         Map<String, Handler> whileMounted = new HashMap<>();
         var schedule = schedule(definition.garbageCollectionSchedule());
-        BackupSettings backupSettings = readOnly ? BackupSettings.of(BackupSettings.OFF, 1) : definition.backups();
         var recompress = new RecompressSetting(
                 definition.recompress(),
                 definition.config().compression(),
                 level -> settings.keep(VolumeOptions.RECOMPRESS, level));
         try (BackupTimer backups = BackupTimer.start(
-                        name(), volume.backups(), backupSettings, volume.collector()::isRunning, clock);
+                        name(), volume.backups(), backupSettings(definition), volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
                 var heals = new Heals(name(), volume.heal(), clock);
                 var joins = new Joins(name(), volume.joins(), clock);
@@ -388,6 +389,13 @@ public final class VolumeDaemon {
                                 jobs,
                                 administration.status(),
                                 wear.figures()));
+                var optionChanges = new OptionChanges(settings, this::checkMemory, now -> {
+                    volume.resize(now.config().capacityBytes(), now.config().maximumFullPercentage());
+                    timer.change(schedule(now.garbageCollectionSchedule()));
+                    scrubTimer.change(schedule(now.scrubSchedule()));
+                    backups.change(backupSettings(now));
+                });
+                whileMounted.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
                 statusSocket.add(whileMounted);
@@ -451,6 +459,15 @@ public final class VolumeDaemon {
         control.add(always());
         statusSocket.remove(whileMounted);
         statusSocket.add(always());
+    }
+
+    private BackupSettings backupSettings(VolumeDefinition of) {
+        return readOnly ? BackupSettings.of(BackupSettings.OFF, 1) : of.backups();
+    }
+
+    /** @throws IllegalArgumentException if the memory budget of a volume does not suffice for such a mount */
+    private void checkMemory(VolumeDefinition of) {
+        var unused = MemoryPlan.of(of.engineConfig().withRequests(service.requestBuffers(options)));
     }
 
     private Schedule schedule(String text) {
@@ -529,7 +546,8 @@ public final class VolumeDaemon {
                 },
                 VolumeCommands.INFO,
                 (arguments, caller) -> {
-                    Map<String, Object> info = DefinitionReport.of(volumeFile, files);
+                    // Commands may have changed it since the volume was mounted.
+                    Map<String, Object> info = DefinitionReport.of(volumeFile, files, VolumeFile.read(volumeFile));
                     info.putAll(Json.values(daemonState(users())));
                     return info;
                 },

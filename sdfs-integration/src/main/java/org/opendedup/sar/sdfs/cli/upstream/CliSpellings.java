@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class CliSpellings {
     private static final String SNAPSHOT =
             "there are no snapshots yet. In the mounted volume, 'cp -a SOURCE COPY' copies " + "references and no data";
-    private static final String EXPAND = "a volume does not grow while it is mounted. Unmount it, change the attribute "
-            + "capacity of <volume> in its file, and mount it again";
 
     /** Options of older releases, and our commands for them. */
     private static final Map<String, String> COMMANDS = Map.of(
@@ -29,16 +27,15 @@ public final class CliSpellings {
     private static final Map<String, String> REFUSED = Map.of(
             "snapshot",
             SNAPSHOT,
-            "expandvolume",
-            EXPAND,
-            "expand",
-            EXPAND,
             "flush-all-buffers",
             "use 'sync MOUNTPOINT'",
             "flush-file-buffers",
             "use 'sync FILE'",
             "change-password",
             "there is no network listener, so there is no password");
+
+    /** Options of both with the new size of the volume. */
+    private static final Set<String> EXPANDING = Set.of("expandvolume", "expand");
 
     /** Words of newer releases before an option. */
     private static final Set<String> GROUPS = Set.of("config", "file");
@@ -78,7 +75,15 @@ public final class CliSpellings {
                 throw new IllegalArgumentException("--" + option.name() + " is not supported here: " + instead);
             }
             String found = isNewer ? NEWER.get(option.name()) : COMMANDS.get(option.name());
-            if (found != null) {
+            if (EXPANDING.contains(option.name())) {
+                if (option.value() == null) {
+                    throw new IllegalArgumentException("--" + option.name() + " names no size, such as 2TB");
+                }
+                command = "set";
+                asked = option.name();
+                path = "--capacity=" + option.value();
+                place += option.words();
+            } else if (found != null) {
                 command = found;
                 asked = option.name();
                 if (option.name().equals("cleanstore")) {

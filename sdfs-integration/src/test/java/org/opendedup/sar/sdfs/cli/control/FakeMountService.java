@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.heal.HealSource;
@@ -182,6 +183,8 @@ public final class FakeMountService implements MountService {
 
     /** The snapshots of what is mounted. */
     public final FakeSnapshots snapshots = new FakeSnapshots(InstantSource.system());
+    /** What happens when the capacity is changed. */
+    public volatile Closing.Step whenResized = () -> {};
 
     /** The failed requests of what is mounted. */
     public final RequestFailures failures = new RequestFailures(System::nanoTime);
@@ -335,6 +338,12 @@ public final class FakeMountService implements MountService {
         @Override
         public VolumeStatistics statistics() {
             return STATISTICS;
+        }
+
+        @Override
+        public void resize(long capacityBytes, int usersPercent) throws IOException {
+            note("resize " + capacityBytes + " " + usersPercent);
+            whenResized.run();
         }
 
         @Override

@@ -72,6 +72,17 @@ class CliSpellingsTest {
         assertTrue(notes.toString().contains("minutes have no effect"), notes::toString);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--expandvolume 2TB", "--expandvolume=2TB", "config -expand 2TB"})
+    void aVolumeGrows(String theirs) {
+        assertEquals(List.of("pool0", "set", "--capacity=2TB"), translated(theirs));
+    }
+
+    @Test
+    void aVolumeThatGrowsNeedsASize() {
+        assertTrue(refused("--expandvolume").contains("names no size"));
+    }
+
     @Test
     void theVolumeMustBeKnown() {
         volumes = List.of();
@@ -85,8 +96,6 @@ class CliSpellingsTest {
     @CsvSource({
         "--snapshot --file-path=a --snapshot-path=b, cp -a",
         "file -snapshot -file-path=a, cp -a",
-        "--expandvolume 2TB, capacity",
-        "--expandvolume=2TB, capacity",
         "--flush-all-buffers, sync"
     })
     void whatIsNotSupportedIsRefusedWithTheWayOut(String theirs, String way) {
