@@ -8,6 +8,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,8 +17,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.model.BeforeCalls;
@@ -29,6 +32,7 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -136,6 +140,65 @@ class VolumeCrashTest {
         }
     }
 
+    @Test
+    void aCrashWithTwoDataLocationsLosesNothingThatWasSynced() throws IOException {
+        AtomicInteger packs = new AtomicInteger();
+        for (long seed : TestSeed.upTo(SEEDS).toArray()) {
+            for (Chunking chunking : Chunking.values()) {
+                spreadTrial(chunking, Promise.KEPT, packs).check(seed, OPS, getClass());
+            }
+        }
+        assertTrue(packs.get() > SEEDS, () -> "the further location has hardly any pack: " + packs);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
+    void aBrokenPromiseIsFoundInTwoDataLocations(Promise promise) throws IOException {
+        assertTrue(spreadTrial(Chunking.VARIABLE_SHA256, promise, new AtomicInteger())
+                .findsALoss(CONTROL_SEEDS, OPS));
+    }
+
+    private static CrashTrial spreadTrial(Chunking chunking, Promise promise, AtomicInteger packs) {
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
+        return new CrashTrial(seed -> new SpreadVolume(config, promise, seed, packs));
+    }
+
+    /** Its packs lie in two directories, of which the one with more space gets the next pack. */
+    private static final class SpreadVolume extends VolumeInMemory {
+        private static final long FREE_BYTES = 1L << 40;
+        /** By which the further one has more until it has a pack. */
+        private static final long FIRST_BYTES = 1 << 20;
+
+        private final AtomicInteger packs;
+        private CrashDirectory further;
+
+        SpreadVolume(VolumeConfig config, Promise promise, long seed, AtomicInteger packs) {
+            super(config, promise, seed);
+            this.packs = packs;
+            further = new CrashDirectory(seed + 1);
+        }
+
+        @Override
+        Directory data(CrashDirectory first, UnaryOperator<Directory> guard) throws IOException {
+            first.noSpaceAfter(FREE_BYTES);
+            further.noSpaceAfter(FREE_BYTES + FIRST_BYTES);
+            DataLocations.prepare(first, further);
+            further.setForceDoesNothing(isForceBroken());
+            return DataLocations.of(guard.apply(first), guard.apply(further));
+        }
+
+        @Override
+        Directory left(CrashDirectory first, long seed) throws IOException {
+            further = further.crash(seed);
+            packs.addAndGet((int) further.list().stream()
+                    .filter(name -> PackFormat.numberOf(name).isPresent())
+                    .count());
+            first.noSpaceAfter(FREE_BYTES);
+            further.noSpaceAfter(FREE_BYTES + FIRST_BYTES);
+            return DataLocations.of(first, further);
+        }
+    }
+
     private static CrashTrial scarceTrial(Chunking chunking, Promise promise, AtomicInteger refusals) {
         VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
         return new CrashTrial(seed -> new ScarceVolume(config, promise, seed, refusals));
@@ -195,9 +258,23 @@ class VolumeCrashTest {
             containers.setForceDoesNothing(promise == Promise.FORCE_DOES_NOTHING);
             metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
             VolumeStores stores = new VolumeStores(
-                    power.guard(containers), power.guard(metadataThatFills), new HeapChunkIndex(), clock);
+                    data(containers, power::guard), power.guard(metadataThatFills), new HeapChunkIndex(), clock);
             live = new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
             return live;
+        }
+
+        /** Returns the data location, or several. */
+        Directory data(CrashDirectory first, UnaryOperator<Directory> guard) throws IOException {
+            return guard.apply(first);
+        }
+
+        /** Returns what a crash left of them. */
+        Directory left(CrashDirectory first, long seed) throws IOException {
+            return first;
+        }
+
+        final boolean isForceBroken() {
+            return promise == Promise.FORCE_DOES_NOTHING;
         }
 
         @Override
@@ -221,7 +298,8 @@ class VolumeCrashTest {
                 // Expected, because the volume's stores have no power.
             }
             afterCrash();
-            VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, new HeapChunkIndex(), clock);
+            Directory data = left(containersLeft, seed);
+            VolumeStores stores = new VolumeStores(data, metadataLeft, new HeapChunkIndex(), clock);
             return new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
         }
 

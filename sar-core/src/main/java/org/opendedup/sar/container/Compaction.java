@@ -383,7 +383,7 @@ public final class Compaction implements Closeable {
     /** Returns a pack whose number is not less than the container's id, which may be younger than the present pack. */
     private Pack pack(long container) throws IOException {
         Pack present = pack;
-        if (present != null && present.accepts(container)) {
+        if (present != null && packs.takes(present, container)) {
             return present;
         }
         force();

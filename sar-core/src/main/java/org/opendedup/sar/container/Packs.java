@@ -45,7 +45,7 @@ final class Packs implements Closeable {
      * @param present the pack of the stream's last container, or null
      */
     Pack forContainer(long container, @Nullable Pack present) throws IOException {
-        if (present != null && present.accepts(container)) {
+        if (present != null && takes(present, container)) {
             return present;
         }
         Pack created;
@@ -61,6 +61,11 @@ final class Packs implements Closeable {
             present.retire();
         }
         return created;
+    }
+
+    /** Returns whether a container may be written to a pack that others were written to. */
+    boolean takes(Pack present, long container) throws IOException {
+        return present.accepts(container) && directory.takesMore(PackFormat.fileName(present.number()));
     }
 
     /** Returns a new pack for containers that were written before, and so have lower ids. */

@@ -112,7 +112,8 @@ public final class AtomicFile {
         force(folderOf(to));
     }
 
-    private static void force(Path file) throws IOException {
+    /** Makes the bytes of a file durable, or the names in a folder. */
+    public static void force(Path file) throws IOException {
         LastingChannel.uninterrupted(() -> {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
                 channel.force(true);

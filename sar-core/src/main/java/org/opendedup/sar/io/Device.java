@@ -1,6 +1,7 @@
 package org.opendedup.sar.io;
 
 import java.io.IOException;
+import java.util.List;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
@@ -13,6 +14,11 @@ public interface Device {
 
     /** Returns the capacity in bytes, used or not. */
     long totalBytes() throws IOException;
+
+    /** Returns the devices that this one adds up; only itself if it is one. */
+    default List<Device> parts() {
+        return List.of(this);
+    }
 
     /** Returns whether something failed because a device, or a quota on it, is full. */
     static boolean isFull(Throwable failure) {

@@ -124,6 +124,22 @@ public interface Directory {
     /** Returns the bytes that this user can still write to the underlying file system. */
     long usableBytes() throws IOException;
 
+    /**
+     * Returns the directories that this one spreads its files over; only itself if it is one. The first has all files
+     * that are not spread.
+     */
+    default List<Directory> parts() {
+        return List.of(this);
+    }
+
+    /**
+     * Returns whether a file that is being written should get more than what was begun in it; false if its place is
+     * nearly full or is given up, and there is a better one for a new file.
+     */
+    default boolean takesMore(String name) throws IOException {
+        return true;
+    }
+
     /** Returns where this directory is, as an administrator would find it; for messages. */
     @Override
     String toString();

@@ -33,6 +33,9 @@ public enum SystemError {
     private final int number;
     private final String english;
 
+    /** The text of {@link #NO_DEVICE}, with which a message ends that says that a device is not there. */
+    public static final String NO_DEVICE_TEXT = NO_DEVICE.english;
+
     SystemError(int number, String english) {
         this.number = number;
         this.english = english;

@@ -74,6 +74,7 @@ public final class MetadataStore implements Closeable {
     private final EpochHistory epochs;
     private final Snapshots snapshots;
     private final Set<Unseen> uncommittedSnapshots = ConcurrentHashMap.newKeySet();
+    private final LocationRecords locations;
     /** Written with this object's lock held. */
     private volatile long logicalBytes;
     /** Written with this object's lock held. */
@@ -104,6 +105,7 @@ public final class MetadataStore implements Closeable {
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containerIds = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
+        locations = new LocationRecords(database);
         logicalBytes = frozenTotals.logicalBytes();
         files = frozenTotals.files();
     }
@@ -257,6 +259,11 @@ public final class MetadataStore implements Closeable {
     /** Returns the epochs of this metadata; {@link #beginEpoch} adds one. */
     public EpochHistory epochs() {
         return epochs;
+    }
+
+    /** Returns the data locations that were added to the volume. */
+    public LocationRecords locations() {
+        return locations;
     }
 
     /**

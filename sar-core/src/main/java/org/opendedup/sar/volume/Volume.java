@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,7 @@ import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.Reaper;
 import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
+import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.FileWriter;
 import org.opendedup.sar.volume.write.UnsavedChangesException;
@@ -132,6 +134,28 @@ public final class Volume implements Closeable {
     /** Opens a volume on stores that the caller provides. Closing the volume closes them. */
     public static Volume open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
         return new Volume(config, VolumeContext.open(config, stores, verification));
+    }
+
+    /**
+     * Makes a folder a data location of an existing volume, mounted or not. The volume uses it once its configuration
+     * names it, from the next opening on, or from {@link #addDataLocation} on.
+     *
+     * @param first the first data location of the volume
+     * @param folder missing, or empty, or made so before
+     * @throws IOException if the folder is of use for something else, or there is no volume in {@code first}
+     */
+    public static void prepareDataLocation(Path first, Path folder) throws IOException {
+        VolumeLocations.addFolder(first, folder);
+    }
+
+    /**
+     * Uses a further data location from now on, which was prepared, and which the configuration for the next opening
+     * names already.
+     *
+     * @throws IOException if it cannot be used; the next opening tries again
+     */
+    public void addDataLocation(Path folder) throws IOException {
+        context.engine().addLocation(folder);
     }
 
     /**

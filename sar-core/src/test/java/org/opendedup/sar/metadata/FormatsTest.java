@@ -31,6 +31,7 @@ import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.DamageNote;
 import org.opendedup.sar.metadata.record.DamagedPlace;
+import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.metadata.record.EpochBegin;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
@@ -130,6 +131,16 @@ public final class FormatsTest {
         assertTrue(!decoded.isDamaged(1) && decoded.isDamaged(2) && !decoded.isDamaged(4) && decoded.isDamaged(5));
         assertFalse(decoded.isDamaged(3), "a tombstone has no copy");
         assertTrue(decoded.isTombstone(3) && decoded.isAlive(4) && !decoded.isAlive(1));
+    }
+
+    @Test
+    void dataLocations() throws IOException {
+        DataLocation location = new DataLocation(5, DataLocation.State.USED, "/disk2/\u00e4");
+        assertEquals("0100092f6469736b322fc3a4", hex(SystemRecords.encodeLocation(location)));
+        assertEquals(location, SystemRecords.decodeLocation(5, unhex("0100092f6469736b322fc3a4")));
+        assertThrows(CorruptionException.class, () -> SystemRecords.decodeLocation(5, unhex("0107012f")));
+        assertThrows(CorruptionException.class, () -> SystemRecords.decodeLocation(5, unhex("0100022f")));
+        assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeLocation(5, unhex("0200012f")));
     }
 
     @Test

@@ -64,9 +64,12 @@ abstract class CrashRun<V extends Closeable> {
                 throw e;
             }
         }
-        CutStores left = stores.crash(crashSeed);
-        abandon(volume);
-        return left;
+        try {
+            return stores.crash(crashSeed);
+        } finally {
+            // Also if the database is refused.
+            abandon(volume);
+        }
     }
 
     final List<String> problemsOf(CutStores left) {

@@ -45,6 +45,9 @@ final class CutStores {
     }
 
     final CrashDirectory data;
+    /** A further data location, which the volume may use or not. */
+    final CrashDirectory further;
+
     final CrashKeyValueStore metadata;
     final CrashRawFolder raw;
     /** The changes that were made while it counted, and the one at which the power was cut. */
@@ -70,7 +73,12 @@ final class CutStores {
     }
 
     CutStores(CrashDirectory data, CrashKeyValueStore metadata, CrashRawFolder raw) {
+        this(data, metadata, raw, new CrashDirectory(0));
+    }
+
+    CutStores(CrashDirectory data, CrashKeyValueStore metadata, CrashRawFolder raw, CrashDirectory further) {
         this.data = data;
+        this.further = further;
         this.metadata = metadata;
         this.raw = raw;
         hooked.hook = this::around;
@@ -78,6 +86,10 @@ final class CutStores {
 
     Directory data() {
         return hooked.hooked(data);
+    }
+
+    Directory further() {
+        return hooked.hooked(further);
     }
 
     KeyValueStore metadata() {
@@ -145,7 +157,7 @@ final class CutStores {
     synchronized CutStores crash(long seed) throws IOException {
         off = true;
         CrashDirectory left = dataLeft == null ? data.crash(seed) : dataLeft;
-        return new CutStores(left, metadata.crash(seed), raw.crash(seed));
+        return new CutStores(left, metadata.crash(seed), raw.crash(seed), further.crash(seed));
     }
 
     private synchronized @Nullable Object around(Call call) throws IOException {

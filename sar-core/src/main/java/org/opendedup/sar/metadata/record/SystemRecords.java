@@ -1,5 +1,7 @@
 package org.opendedup.sar.metadata.record;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -161,6 +163,30 @@ public final class SystemRecords {
         EpochBegin begin = new EpochBegin(in.readLongLittleEndian(), in.readVarint(Long.MAX_VALUE));
         in.expectEnd();
         return begin;
+    }
+
+    /** Encodes a data location; its number is in the key. */
+    public static byte[] encodeLocation(DataLocation location) {
+        byte[] path = location.path().getBytes(UTF_8);
+        return new ValueWriter(path.length + 4)
+                .writeByte(VERSION)
+                .writeByte(location.state().ordinal())
+                .writeVarint(path.length)
+                .writeBytes(path)
+                .toBytes();
+    }
+
+    public static DataLocation decodeLocation(long number, byte[] value)
+            throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        DataLocation.State[] states = DataLocation.State.values();
+        int state = in.readByte();
+        if (state < 0 || state >= states.length) {
+            throw in.corruption("the state of a data location", Integer.toString(state));
+        }
+        byte[] path = in.readBytes((int) in.readVarint(Integer.MAX_VALUE));
+        in.expectEnd();
+        return new DataLocation(number, states[state], new String(path, UTF_8));
     }
 
     private static ValueReader reader(byte[] value) throws CorruptionException, UnsupportedFormatException {

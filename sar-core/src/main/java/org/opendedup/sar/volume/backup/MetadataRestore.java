@@ -26,7 +26,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.DataLocations;
 
 /**
  * Brings the metadata of a volume back from a backup, while the volume is not in use. In this order:
@@ -76,10 +76,10 @@ public final class MetadataRestore {
             Backup backup,
             MetadataFolder.Steps steps)
             throws IOException {
-        FileDirectory data = FileDirectory.open(locations.data());
+        DataLocations data = DataLocations.open(locations);
         UUID volume = backup.origin().epoch().volume();
         // Fails if these are another volume's data.
-        var unused = VolumeIdentity.read(data, volume);
+        var unused = data.lastUsed(volume);
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
             Path restored = folder.newDatabase(backup.bytes());
             try {
@@ -133,7 +133,7 @@ public final class MetadataRestore {
             UUID volume,
             VolumeConfig.Locations locations,
             @Nullable VolumeKeys keys,
-            FileDirectory data,
+            DataLocations data,
             Map<Long, BitSet> lostChunks,
             List<String> lost,
             Progress progress)
@@ -163,6 +163,8 @@ public final class MetadataRestore {
             damaged = files.run().getOrDefault(0, List.of());
             moreDamaged = files.more().files();
             metadata.branch(places.highest() + 1);
+            // Those of the time of the backup may be other ones.
+            metadata.locations().replace(data.records());
         }
         List<String> told = new ArrayList<>(lost);
         if (places.unreadablePacks() > 0) {

@@ -26,9 +26,9 @@ import org.opendedup.sar.metadata.repair.LostRecords;
 import org.opendedup.sar.metadata.repair.MetadataSalvage;
 import org.opendedup.sar.metadata.repair.SalvageRepair;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.store.CheckFolder;
+import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,7 +67,7 @@ public final class MetadataSalvager {
             Progress progress,
             MetadataFolder.Steps steps)
             throws IOException {
-        FileDirectory data = FileDirectory.open(locations.data());
+        DataLocations data = DataLocations.open(locations);
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
             List<BackupFolder> present = MetadataMend.present(backups, keys);
             Path target = folder.newDatabase(bytes(folder, present));
@@ -125,7 +125,7 @@ public final class MetadataSalvager {
             Path target,
             VolumeConfig.Locations locations,
             @Nullable VolumeKeys keys,
-            FileDirectory data,
+            DataLocations data,
             Progress progress)
             throws IOException {
         UUID volume;
@@ -155,7 +155,7 @@ public final class MetadataSalvager {
             long nowNs,
             VolumeConfig.Locations locations,
             @Nullable VolumeKeys keys,
-            FileDirectory data,
+            DataLocations data,
             Progress progress)
             throws IOException {
         try (LastBackingFiles backing = LastBackingFiles.at(locations, volume);
@@ -164,7 +164,7 @@ public final class MetadataSalvager {
             VolumeRepair.run(
                     new PackFolder(data, ContainerCipher.of(keys)),
                     database,
-                    VolumeIdentity.read(data, volume),
+                    data.lastUsed(volume),
                     repair,
                     sorting.scratch(Scratch.MOST_MEMORY_BYTES, keys),
                     progress);

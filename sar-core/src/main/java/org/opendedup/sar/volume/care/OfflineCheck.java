@@ -1,8 +1,6 @@
 package org.opendedup.sar.volume.care;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
@@ -12,22 +10,24 @@ import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.check.VolumeRepair;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.crypt.VolumeKeys;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.LocationRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.store.CheckFolder;
+import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.LastBackingFiles;
+import org.opendedup.sar.volume.store.VolumeLocations;
 
 /**
  * Checks a volume that is not mounted, at its locations. The metadata database is locked meanwhile, so no mount can
@@ -81,11 +81,11 @@ public final class OfflineCheck {
      * @throws IOException if it cannot be checked: it is in use, a location is missing or is another volume's
      */
     public StoredVolume.Report check() throws IOException {
-        Directory data = data();
+        DataLocations data = data();
         KeyValueStore database =
                 KeyValueStores.sealed(KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES), keys);
         try {
-            VolumeIdentity.read(data, identity(database));
+            var unused = lastUsed(data, database);
         } catch (IOException e) {
             database.close();
             throw e;
@@ -100,9 +100,9 @@ public final class OfflineCheck {
 
     /** Makes the container table anew; see {@link TableRebuild}. */
     public TableRebuild.Report rebuildContainers() throws IOException {
-        Directory data = data();
+        DataLocations data = data();
         try (KeyValueStore database = open()) {
-            return VolumeRepair.rebuild(packs(data), database, VolumeIdentity.read(data, identity(database)), progress);
+            return VolumeRepair.rebuild(packs(data), database, lastUsed(data, database), progress);
         }
     }
 
@@ -114,7 +114,7 @@ public final class OfflineCheck {
      * @throws IOException if it is a volume of chunks, of which only the client has the references; nothing is changed
      */
     public RepairReport repair() throws IOException {
-        Directory data = data();
+        DataLocations data = data();
         Path metadata = locations.metadata();
         try (KeyValueStore database = open();
                 CheckFolder folder = CheckFolder.make(metadata);
@@ -126,7 +126,7 @@ public final class OfflineCheck {
             TableRebuild.Report rebuilt = VolumeRepair.run(
                     packs(data),
                     database,
-                    VolumeIdentity.read(data, identity(database)),
+                    lastUsed(data, database),
                     repair,
                     folder.scratch(Scratch.MOST_MEMORY_BYTES, keys),
                     progress);
@@ -142,17 +142,18 @@ public final class OfflineCheck {
         return ContainerRecords.open(database).header().volume();
     }
 
-    private PackFolder packs(Directory data) {
+    private PackFolder packs(DataLocations data) {
         return new PackFolder(data, ContainerCipher.of(keys));
     }
 
-    private Directory data() throws IOException {
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
-            if (!Files.isDirectory(folder)) {
-                throw new NoSuchFileException(
-                        folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
-            }
-        }
-        return FileDirectory.open(locations.data());
+    private DataLocations data() throws IOException {
+        VolumeLocations.requirePresent(locations);
+        return DataLocations.open(locations);
+    }
+
+    /** Returns when the locations were last used, once it is known that they are those of the metadata. */
+    private static Epoch lastUsed(DataLocations data, KeyValueStore database) throws IOException {
+        data.requireAll(new LocationRecords(database).all());
+        return data.lastUsed(identity(database));
     }
 }

@@ -15,7 +15,6 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.format.ContainerCipher;
-import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.volume.backup.MetadataRestore;
@@ -103,7 +102,7 @@ public final class VolumeCheck {
             StoredVolume.Report report;
             try (KeyValueStore database = KeyValueStores.openRocksDb(cut, memory.checkNative(), false, config.keys())) {
                 report = StoredVolume.inUse(
-                                new PackFolder(FileDirectory.open(locations.data()), ContainerCipher.of(config.keys())),
+                                new PackFolder(volume.data(), ContainerCipher.of(config.keys())),
                                 database,
                                 config.name(),
                                 scratch,

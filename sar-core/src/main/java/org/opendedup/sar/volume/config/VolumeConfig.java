@@ -1,6 +1,8 @@
 package org.opendedup.sar.volume.config;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContentHash;
@@ -106,8 +108,16 @@ public record VolumeConfig(
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, HotSettings settings) {
-        Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
+        Locations withSsd = new Locations(
+                locations.data(), locations.metadata(), locations.hashDb(), location, locations.furtherData());
         return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests, hash, keys);
+    }
+
+    /** Returns these settings with further locations of containers. */
+    public VolumeConfig withFurtherData(List<Path> further) {
+        Locations more =
+                new Locations(locations.data(), locations.metadata(), locations.hashDb(), locations.ssd(), further);
+        return with(more, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
@@ -186,16 +196,29 @@ public record VolumeConfig(
     /**
      * The places of a volume's parts.
      *
-     * @param data containers; authoritative
+     * @param data containers, and marks of the volume; authoritative
      * @param metadata namespace, recipes, counts; authoritative
      * @param hashDb fingerprint index and frame tables; rebuilt when lost
      * @param ssd copies of chunks that make reading slow; may disappear at any moment; null: none
+     * @param furtherData more folders of containers; authoritative
      */
     public record Locations(
-            Path data, Path metadata, Path hashDb, @Nullable Path ssd) {
+            Path data, Path metadata, Path hashDb, @Nullable Path ssd, List<Path> furtherData) {
+        public Locations {
+            furtherData = List.copyOf(furtherData);
+        }
+
         /** Makes the locations of a volume without an SSD. */
         public Locations(Path data, Path metadata, Path hashDb) {
-            this(data, metadata, hashDb, null);
+            this(data, metadata, hashDb, null, List.of());
+        }
+
+        /** Returns all folders of containers; the first is {@link #data}. */
+        public List<Path> allData() {
+            List<Path> all = new ArrayList<>();
+            all.add(data);
+            all.addAll(furtherData);
+            return all;
         }
     }
 

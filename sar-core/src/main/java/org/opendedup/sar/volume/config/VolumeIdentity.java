@@ -19,18 +19,31 @@ import org.opendedup.sar.io.Input;
  * The file at the data location that identifies its volume and the epoch in which it was last used. The mount point of
  * a disk exists, as an empty folder, even if the disk is not mounted. This file distinguishes the two cases. It also
  * distinguishes the disks of different volumes, and a disk restored from a backup from the one that was in use. It has
- * one line: {@code volume epoch token}.
+ * one line: {@code volume epoch token}, and the number of the location if it was added to the volume.
  */
 public final class VolumeIdentity {
-    private static final String NAME = "volume.id";
+    /** Name of the file. */
+    public static final String NAME = "volume.id";
+
+    /** Number of the location that a volume is made with. */
+    public static final long FIRST = 0;
+
     private static final int MOST_BYTES = 128;
-    private static final Pattern LINE = Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})\n");
+    private static final Pattern LINE =
+            Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})(?: ([0-9a-f]{16}))?\n");
 
     private VolumeIdentity() {}
 
-    /** Writes the file, and replaces an existing one; durable when it returns. */
+    /** Writes the file, and replaces an existing one, whose number it keeps; durable when it returns. */
     public static void write(Directory data, Epoch epoch) throws IOException {
-        String line = String.format(Locale.ROOT, "%s %d %016x\n", epoch.volume(), epoch.number(), epoch.token());
+        write(data, epoch, location(data));
+    }
+
+    /** As above, with the number of the location. */
+    public static void write(Directory data, Epoch epoch, long location) throws IOException {
+        String number = location == FIRST ? "" : String.format(Locale.ROOT, " %016x", location);
+        String line =
+                String.format(Locale.ROOT, "%s %d %016x%s\n", epoch.volume(), epoch.number(), epoch.token(), number);
         AtomicFile.write(data, NAME, ByteBuffer.wrap(line.getBytes(US_ASCII)));
     }
 
@@ -62,6 +75,16 @@ public final class VolumeIdentity {
         }
         Matcher line = LINE.matcher(text(data));
         return line.matches() ? UUID.fromString(line.group(1)) : null;
+    }
+
+    /** Returns the number of the location; {@link #FIRST} if the file has none, or is not there. */
+    public static long location(Directory data) throws IOException {
+        if (!data.exists(NAME)) {
+            return FIRST;
+        }
+        Matcher line = LINE.matcher(text(data));
+        String number = line.matches() ? line.group(4) : null;
+        return number == null ? FIRST : Long.parseUnsignedLong(number, 16);
     }
 
     private static String text(Directory data) throws IOException {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume.engine;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -27,7 +28,6 @@ import org.opendedup.sar.hot.promotion.HotMemory;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.ProvenHints;
 import org.opendedup.sar.io.Device;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
@@ -41,9 +41,9 @@ import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeLocations;
@@ -96,7 +96,7 @@ public final class ChunkEngine {
     /** Whether all that lies in the data location is of this history of the volume. */
     private final boolean ownsPacks;
 
-    private final Directory data;
+    private final DataLocations data;
     /** Whether the metadata were restored, and the replaced ones were not given up, when the volume was opened. */
     private final boolean openedRestored;
 
@@ -120,8 +120,9 @@ public final class ChunkEngine {
             MemoryPlan plan,
             Deque<Closing.Step> opened)
             throws IOException {
-        Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
-        data = stores.containers();
+        data = DataLocations.of(stores.containers());
+        Epoch found = data.lastUsed(metadata.header().volume());
+        LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
         boolean areOfSameHistory = found.equals(metadata.epochs().current());
         name = config.name();
         int threads = config.writeThreads();
@@ -137,7 +138,7 @@ public final class ChunkEngine {
         opened.push(() -> Threads.end(prefetchers));
         long listBytes = config.keys() == null ? 0 : plan.frameTables() / LISTS_PART;
         containers = ContainerStore.open(
-                stores.containers(),
+                data,
                 new ContainerOptions(
                         config.compression(),
                         ContainerSize.FULL_BYTES,
@@ -154,7 +155,7 @@ public final class ChunkEngine {
         opened.push(containers::close);
         indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
         if (!stores.areReadOnly()) {
-            index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+            index = EpochBinding.begin(metadata, data, found, containers, index);
         }
         ChunkIndex renewable = index;
         if (config.keys() != null) {
@@ -190,7 +191,7 @@ public final class ChunkEngine {
                 verification == Verification.FINGERPRINTS,
                 damaged);
         VolumeDevices onDevices = stores.devices();
-        devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
+        devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(data) : onDevices, metadata);
         rebuilder = new IndexRebuilder(
                 containers, renewable, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
     }
@@ -337,6 +338,29 @@ public final class ChunkEngine {
 
     public DeviceSpaces devices() {
         return devices;
+    }
+
+    /** Returns the locations of the containers. */
+    public DataLocations data() {
+        return data;
+    }
+
+    /**
+     * Uses a folder for packs from now on. {@link VolumeLocations#addFolder} has prepared it, and the configuration for
+     * the next mount names it.
+     *
+     * @throws IOException if it is not prepared, or the record of it cannot be written; the next mount uses it then
+     */
+    public synchronized void addLocation(Path folder) throws IOException {
+        use(data.openFurther(folder));
+        devices.addBallast(folder);
+    }
+
+    /** As above, of one that is open. */
+    public void use(DataLocations.Location location) throws IOException {
+        // Before the first pack: from then on no mount must do without the location.
+        metadata.locations().put(location.record());
+        data.add(location);
     }
 
     public MemoryPlan plan() {

@@ -5,6 +5,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.scrub.Scrubber;
 import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.store.DataLocations;
 
 /**
  * The engine of an open volume with what its client made of it: the commits and the collector. Scrub, healing, damage
@@ -20,6 +21,11 @@ public record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollecto
 
     public MetadataStore metadata() {
         return engine.metadata();
+    }
+
+    /** Returns the locations of the containers. */
+    public DataLocations data() {
+        return engine.data();
     }
 
     public ContainerStore containers() {

@@ -43,7 +43,7 @@ final class EpochBinding {
     /**
      * Begins the epoch. Runs before anything is written, and before the first lookup in the index.
      *
-     * @param found the epoch in which the data location was last used
+     * @param found the epoch in which the data locations were last used; of several the oldest
      * @return the index, or an empty one if it cannot be made consistent with the metadata
      */
     static ChunkIndex begin(
@@ -72,7 +72,9 @@ final class EpochBinding {
                 // Without the mark the stamp stays as well, so that the next mount tries again.
                 OtherHistory.found(data);
             }
-            VolumeIdentity.write(data, history.current());
+            for (Directory location : data.parts()) {
+                VolumeIdentity.write(location, history.current());
+            }
             OtherHistory.ended(data);
         });
         return accorded;

@@ -68,6 +68,9 @@ public final class VolumeCreation {
         try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
             making.make(FileDirectory.open(config.locations().data()), database);
         }
+        for (Path further : config.locations().furtherData()) {
+            VolumeLocations.addFolder(config.locations().data(), further);
+        }
     }
 
     /** Creates a volume of chunks with the id {@code volume} in an empty directory and an empty database. */

@@ -382,6 +382,10 @@ public final class VolumeContext implements Closeable {
         return engine.clock();
     }
 
+    public ChunkEngine engine() {
+        return engine;
+    }
+
     public MetadataStore metadata() {
         return metadata;
     }

@@ -1,8 +1,10 @@
 package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +12,7 @@ import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +42,10 @@ public final class Ballasts {
     private static final long PAUSE_NS = TimeUnit.MINUTES.toNanos(1);
 
     private static final class Placed {
+        private final Path folder;
+        /** Whether it is a data location that was added, which has a mark. */
+        private final boolean isFurther;
+
         private final Device device;
         private final Ballast ballast;
         /**
@@ -47,7 +54,9 @@ public final class Ballasts {
          */
         private @Nullable Long failedNs;
 
-        Placed(Device device, Ballast ballast) {
+        Placed(Path folder, boolean isFurther, Device device, Ballast ballast) {
+            this.folder = folder;
+            this.isFurther = isFurther;
             this.device = device;
             this.ballast = ballast;
         }
@@ -57,7 +66,7 @@ public final class Ballasts {
     private final LongSupplier nanoClock;
 
     private Ballasts(List<Placed> all, LongSupplier nanoClock) {
-        this.all = all;
+        this.all = new CopyOnWriteArrayList<>(all);
         this.nanoClock = nanoClock;
     }
 
@@ -66,18 +75,29 @@ public final class Ballasts {
     }
 
     public static Ballasts of(VolumeConfig.Locations locations) throws IOException {
-        return of(locations.data(), locations.metadata(), System::nanoTime);
+        Ballasts ballasts = of(locations.data(), locations.metadata(), System::nanoTime);
+        for (Path further : locations.furtherData()) {
+            ballasts.add(further);
+        }
+        return ballasts;
+    }
+
+    /** Adds the ballast of another folder of containers; {@link #restore} makes it. */
+    void add(Path data) throws IOException {
+        all.add(placed(data, true, DATA_BYTES, DATA_PART));
     }
 
     static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
         return new Ballasts(
-                List.of(placed(data, DATA_BYTES, DATA_PART), placed(metadata, METADATA_BYTES, METADATA_PART)),
+                List.of(
+                        placed(data, false, DATA_BYTES, DATA_PART),
+                        placed(metadata, false, METADATA_BYTES, METADATA_PART)),
                 nanoClock);
     }
 
-    private static Placed placed(Path folder, long bytes, int part) throws IOException {
+    private static Placed placed(Path folder, boolean isFurther, long bytes, int part) throws IOException {
         Device device = FileDevice.of(folder);
-        return new Placed(device, new Ballast(folder, Math.min(bytes, device.totalBytes() / part)));
+        return new Placed(folder, isFurther, device, new Ballast(folder, Math.min(bytes, device.totalBytes() / part)));
     }
 
     /**
@@ -165,6 +185,11 @@ public final class Ballasts {
                 .sum();
     }
 
+    /** Returns whether a folder is still on the disk of its volume, and not the empty one below a mount point. */
+    private static boolean isThere(Placed placed) {
+        return !placed.isFurther || Files.exists(placed.folder.resolve(VolumeIdentity.NAME));
+    }
+
     /** Creates missing ballasts where there is room, except those whose creation failed recently. */
     synchronized void restore() {
         long now = nanoClock.getAsLong();
@@ -175,7 +200,9 @@ public final class Ballasts {
             placed.failedNs = null;
             try {
                 // The same amount must stay free: a ballast that fills the device is of no use.
-                if (!placed.ballast.exists() && placed.device.usableBytes() >= 2 * placed.ballast.bytes()) {
+                if (!placed.ballast.exists()
+                        && isThere(placed)
+                        && placed.device.usableBytes() >= 2 * placed.ballast.bytes()) {
                     placed.ballast.make();
                     log.info(
                             "made {}, {} bytes, to be deleted when the disk is full",

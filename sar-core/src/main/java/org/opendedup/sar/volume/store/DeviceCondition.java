@@ -10,6 +10,22 @@ import java.util.List;
  * @param usableBytes bytes that the volume's user can still write there
  * @param totalBytes capacity of the device
  * @param missingBallastBytes bytes of the ballasts there that do not exist now
+ * @param state {@value #OK}; or why no new containers are stored there: {@value #MISSING}, or the failure
  */
 public record DeviceCondition(
-        String folder, List<String> parts, long usableBytes, long totalBytes, long missingBallastBytes) {}
+        String folder, List<String> parts, long usableBytes, long totalBytes, long missingBallastBytes, String state) {
+    /** Part of the volume on a device with a data location. */
+    public static final String CONTAINERS = "containers";
+
+    /** The device does what it is for. */
+    public static final String OK = "ok";
+
+    /** Nothing says any more that the folder is a data location: its disk is not mounted, or does not answer. */
+    public static final String MISSING = "missing";
+
+    /** Makes the condition of a device that does what it is for. */
+    public DeviceCondition(
+            String folder, List<String> parts, long usableBytes, long totalBytes, long missingBallastBytes) {
+        this(folder, parts, usableBytes, totalBytes, missingBallastBytes, OK);
+    }
+}

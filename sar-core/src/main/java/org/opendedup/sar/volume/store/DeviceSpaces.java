@@ -1,14 +1,17 @@
 package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,8 +45,8 @@ public final class DeviceSpaces {
 
     private final VolumeDevices devices;
     private final DeviceSpace data;
-    /** The same object as {@link #data} if they share a device. */
-    private final DeviceSpace metadata;
+    /** Not used while the metadata share the only device of the containers. */
+    private final DeviceSpace ofMetadata;
 
     private volatile @Nullable NoSpaceException shortage;
     /** Time in nanoseconds at which a shortage was last logged. Guarded by this. */
@@ -53,13 +56,31 @@ public final class DeviceSpaces {
 
     public DeviceSpaces(VolumeDevices devices, MetadataStore store) throws IOException {
         this.devices = devices;
-        Device metadataDevice = devices.metadata();
-        boolean shared = devices.data().equals(metadataDevice);
-        data = new DeviceSpace(
-                devices.data(), () -> missingBytes(devices.data()) + (shared ? store.unwrittenBytes() : 0));
-        metadata = shared
-                ? data
-                : new DeviceSpace(metadataDevice, () -> missingBytes(metadataDevice) + store.unwrittenBytes());
+        data = new DeviceSpace(devices.data(), () -> {
+            long missing = devices.data().parts().stream()
+                    .mapToLong(this::missingBytes)
+                    .sum();
+            return missing + (isShared() ? store.unwrittenBytes() : 0);
+        });
+        ofMetadata =
+                new DeviceSpace(devices.metadata(), () -> missingBytes(devices.metadata()) + store.unwrittenBytes());
+    }
+
+    /**
+     * Returns whether containers and metadata have one device together. A location of containers on another one can be
+     * added at any time.
+     */
+    private boolean isShared() {
+        return devices.data().parts().equals(devices.metadata().parts());
+    }
+
+    /** Returns the space for metadata: that for the containers if they share it. */
+    private DeviceSpace metadata() {
+        return isShared() ? data : ofMetadata;
+    }
+
+    private boolean hasContainers(Device device) {
+        return device.parts().stream().anyMatch(devices.data().parts()::contains);
     }
 
     /**
@@ -91,11 +112,12 @@ public final class DeviceSpaces {
     public void admitData(long bytes, long underWayBytes) throws IOException {
         throwIfShort();
         long recipes = bytes / BYTES_PER_METADATA_BYTE;
-        long dataBytes = bytes + indexBytes(devices.data(), bytes);
-        if (data == metadata) {
+        boolean shared = isShared();
+        long dataBytes = bytes + (hasContainers(devices.index()) ? bytes / BYTES_PER_INDEX_BYTE : 0);
+        if (shared) {
             data.admit(dataBytes + recipes, underWayBytes);
         } else {
-            metadata.admit(recipes + indexBytes(devices.metadata(), bytes), 0);
+            ofMetadata.admit(recipes + indexBytes(devices.metadata(), bytes), 0);
             data.admit(dataBytes, underWayBytes);
         }
     }
@@ -103,7 +125,7 @@ public final class DeviceSpaces {
     /** Admits {@code bytes} more bytes in records of the metadata; ENOSPC if there is no room. */
     public void admitMetadata(long bytes) throws IOException {
         throwIfShort();
-        metadata.admit(CHANGE_BYTES + 2 * bytes, 0);
+        metadata().admit(CHANGE_BYTES + 2 * bytes, 0);
     }
 
     /**
@@ -112,7 +134,7 @@ public final class DeviceSpaces {
      */
     public boolean tryAdmitMetadata(long bytes) throws IOException {
         try {
-            metadata.admit(CHANGE_BYTES + 2 * bytes, 0);
+            metadata().admit(CHANGE_BYTES + 2 * bytes, 0);
             return true;
         } catch (NoSpaceException e) {
             log.debug("{} bytes of records are not admitted: {}", bytes, e.getMessage());
@@ -126,9 +148,7 @@ public final class DeviceSpaces {
 
     /** Returns the bytes on all devices that are kept for deletes and commits: ballasts, and free space. */
     public long reservedBytes() throws IOException {
-        return devices.ballasts().presentBytes()
-                + data.reservedBytes()
-                + (metadata == data ? 0 : metadata.reservedBytes());
+        return devices.ballasts().presentBytes() + data.reservedBytes() + (isShared() ? 0 : ofMetadata.reservedBytes());
     }
 
     /** Returns the number of bytes that can still be stored; the device with the least space decides. */
@@ -145,17 +165,17 @@ public final class DeviceSpaces {
             return 0;
         }
         long ofData = data.freeBytesWith(bytes);
-        long ofMetadata = metadata == data ? ofData : metadata.freeBytesWith(0);
-        return ofMetadata > Long.MAX_VALUE / BYTES_PER_METADATA_BYTE
+        long forMetadata = isShared() ? ofData : ofMetadata.freeBytesWith(0);
+        return forMetadata > Long.MAX_VALUE / BYTES_PER_METADATA_BYTE
                 ? ofData
-                : Math.min(ofData, ofMetadata * BYTES_PER_METADATA_BYTE);
+                : Math.min(ofData, forMetadata * BYTES_PER_METADATA_BYTE);
     }
 
     /**
      * Returns whether the metadata have a device of their own, and it is full: then free space elsewhere helps nobody.
      */
     public boolean isMetadataFull() throws IOException {
-        return metadata != data && metadata.freeBytesWith(0) == 0;
+        return !isShared() && ofMetadata.freeBytesWith(0) == 0;
     }
 
     /** Returns whether the device of the containers has little room left, and {@code bytes} more would help it. */
@@ -176,18 +196,58 @@ public final class DeviceSpaces {
         }
     }
 
-    /** Returns the space on each device that refuses changes when it is full, and on that of the index. */
+    /**
+     * Returns the space on each device that refuses changes when it is full, and on that of the index. Several data
+     * locations are listed one by one, also if they are on one device.
+     */
     public List<DeviceCondition> conditions() throws IOException {
         List<DeviceCondition> conditions = new ArrayList<>();
-        for (Device device : new LinkedHashSet<>(List.of(devices.data(), devices.metadata(), devices.index()))) {
-            List<String> parts = new ArrayList<>();
-            addIf(device.equals(devices.data()), "containers", parts);
-            addIf(device.equals(devices.metadata()), "metadata", parts);
-            addIf(device.equals(devices.index()), "index", parts);
+        Set<Device> told = new LinkedHashSet<>();
+        List<DataLocations.Location> locations = DataLocations.on(devices.data());
+        for (DataLocations.Location location : locations) {
+            conditions.add(condition(location, told.add(location.device())));
+        }
+        Set<Device> rest = new LinkedHashSet<>();
+        if (locations.isEmpty()) {
+            rest.add(devices.data());
+        }
+        rest.add(devices.metadata());
+        rest.add(devices.index());
+        rest.removeAll(told);
+        for (Device device : rest) {
             conditions.add(new DeviceCondition(
-                    device.toString(), parts, device.usableBytes(), device.totalBytes(), missingBytes(device)));
+                    device.toString(),
+                    parts(device, true),
+                    device.usableBytes(),
+                    device.totalBytes(),
+                    missingBytes(device)));
         }
         return conditions;
+    }
+
+    private DeviceCondition condition(DataLocations.Location location, boolean isFirstOfDevice) throws IOException {
+        Device device = location.device();
+        List<String> parts = parts(device, isFirstOfDevice);
+        String refusal = location.refusal();
+        if (location.number() != VolumeIdentity.FIRST && !location.isPresent()) {
+            return new DeviceCondition(location.toString(), parts, 0, 0, 0, DeviceCondition.MISSING);
+        }
+        return new DeviceCondition(
+                location.toString(),
+                parts,
+                device.usableBytes(),
+                device.totalBytes(),
+                missingBytes(device),
+                refusal == null ? DeviceCondition.OK : refusal);
+    }
+
+    /** Returns what is on a device; nothing but the containers if the rest was told before. */
+    private List<String> parts(Device device, boolean all) {
+        List<String> parts = new ArrayList<>();
+        addIf(hasContainers(device), DeviceCondition.CONTAINERS, parts);
+        addIf(all && device.equals(devices.metadata()), "metadata", parts);
+        addIf(all && device.equals(devices.index()), "index", parts);
+        return parts;
     }
 
     private static void addIf(boolean condition, String part, List<String> parts) {
@@ -244,7 +304,7 @@ public final class DeviceSpaces {
     /** Another program may have filled a device: what is admitted from now on must not need a ballast as well. */
     private void forgetFree() {
         data.forgetFree();
-        metadata.forgetFree();
+        ofMetadata.forgetFree();
     }
 
     /** Deletes ballasts to make room for a commit that found none. Returns whether that freed anything. */
@@ -258,9 +318,14 @@ public final class DeviceSpaces {
      * with parts that must be written.
      */
     public boolean hasRoomForIndex() throws IOException {
-        boolean shared =
-                devices.index().equals(devices.data()) || devices.index().equals(devices.metadata());
+        boolean shared = hasContainers(devices.index()) || devices.index().equals(devices.metadata());
         return !shared || freeBytes() > 0;
+    }
+
+    /** Adds the ballast of another folder of containers, and creates it if there is room. */
+    public void addBallast(Path data) throws IOException {
+        devices.ballasts().add(data);
+        restoreBallasts();
     }
 
     /** Checks the ballasts that the last mount left, and creates missing ones. */

@@ -16,8 +16,8 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.copies.SsdBudget;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Device;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.KernelClock;
@@ -32,6 +32,7 @@ import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.volume.config.DescriptorPlan;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +49,8 @@ public final class VolumeLocations {
 
     /** Creates the folders of a new volume. A folder that exists must be empty. */
     public static void create(VolumeConfig.Locations locations) throws IOException {
-        List<Path> folders = new ArrayList<>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
+        List<Path> folders = new ArrayList<>(locations.allData());
+        folders.addAll(List.of(locations.metadata(), locations.hashDb()));
         if (locations.ssd() != null) {
             folders.add(locations.ssd());
         }
@@ -72,6 +74,26 @@ public final class VolumeLocations {
         }
     }
 
+    /**
+     * Makes a folder a data location of a volume that has others, durably; the volume uses it once its configuration
+     * names it. The folder must be missing, or empty, or have been made so before and not used.
+     *
+     * @param first the first data location of the volume
+     * @throws IOException if the folder is of use for something else, or there is no volume in {@code first}
+     */
+    public static void addFolder(Path first, Path folder) throws IOException {
+        if (!Files.exists(folder.resolve(VolumeIdentity.NAME))) {
+            checkEmpty(folder);
+            Path above = folder.toAbsolutePath().getParent();
+            PrivateFiles.createFolders(folder);
+            // Without its name, a mount after a power cut would miss the location.
+            for (Path made = above; made != null; made = made.getParent()) {
+                AtomicFile.force(made);
+            }
+        }
+        DataLocations.prepare(FileDirectory.open(first), FileDirectory.open(folder));
+    }
+
     public static KeyValueStore createMetadata(VolumeConfig config) throws IOException {
         return KeyValueStores.openRocksDb(config.locations().metadata(), MemoryPlan.MIN_BUDGET_BYTES / 8, true);
     }
@@ -85,7 +107,8 @@ public final class VolumeLocations {
         VolumeConfig.Locations locations = config.locations();
         MemoryPlan plan = MemoryPlan.of(config);
         requirePresent(locations);
-        FileDirectory containers = containers(config, plan);
+        requireWritable(locations);
+        DataLocations containers = containers(config, plan);
         KeyValueStore metadata = openMetadata(
                 locations.metadata(),
                 () -> KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false),
@@ -106,7 +129,7 @@ public final class VolumeLocations {
                     KernelClock.machine(),
                     HotChunks.opener(budget, config.hash(), config.keys()),
                     rawFiles(config),
-                    VolumeDevices.of(locations, ballasts));
+                    VolumeDevices.of(locations, containers, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
@@ -123,7 +146,8 @@ public final class VolumeLocations {
         VolumeConfig.Locations locations = config.locations();
         MemoryPlan plan = MemoryPlan.of(config);
         requirePresent(locations);
-        Directory containers = new ReadOnlyDirectory(containers(config, plan));
+        requireWritable(locations);
+        DataLocations containers = containers(config, plan).withDirectories(ReadOnlyDirectory::new);
         KeyValueStore metadata = openMetadata(
                 locations.metadata(),
                 () -> KeyValueStores.lookIntoRocksDb(locations.metadata(), plan.metadataNative()),
@@ -137,23 +161,38 @@ public final class VolumeLocations {
                 (location, timeline, settings, memory, counts, name) ->
                         HotChunks.open(null, timeline, settings, memory, counts, name),
                 rawFiles(config),
-                VolumeDevices.of(locations, Ballasts.of(locations)));
+                VolumeDevices.of(locations, containers, Ballasts.of(locations)));
     }
 
-    private static FileDirectory containers(VolumeConfig config, MemoryPlan plan) throws IOException {
-        return FileDirectory.open(config.locations().data(), new TransferBuffers((int)
-                (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
+    private static DataLocations containers(VolumeConfig config, MemoryPlan plan) throws IOException {
+        return DataLocations.open(
+                config.locations(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
     }
 
-    private static void requirePresent(VolumeConfig.Locations locations) throws IOException {
-        // A missing folder is never created here: an unplugged disk must not become an empty volume.
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
+    /** Returns the folders without which a volume is not opened. */
+    private static List<Path> needed(VolumeConfig.Locations locations) {
+        List<Path> needed = new ArrayList<>(locations.allData());
+        needed.add(locations.metadata());
+        return needed;
+    }
+
+    /**
+     * Checks that the folders are there without which a volume is not opened. A missing one is never created: an
+     * unplugged disk must not become an empty volume.
+     *
+     * @throws NoSuchFileException if one is missing; names it
+     */
+    public static void requirePresent(VolumeConfig.Locations locations) throws NoSuchFileException {
+        for (Path folder : needed(locations)) {
             if (!Files.isDirectory(folder)) {
                 throw new NoSuchFileException(
                         folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
             }
         }
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
+    }
+
+    private static void requireWritable(VolumeConfig.Locations locations) throws AccessDeniedException {
+        for (Path folder : needed(locations)) {
             if (!Files.isWritable(folder)) {
                 throw new AccessDeniedException(
                         folder.toString(),

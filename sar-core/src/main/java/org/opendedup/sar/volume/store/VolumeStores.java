@@ -55,7 +55,7 @@ public record VolumeStores(
 
     /** Returns whether nothing of the volume may be changed. */
     public boolean areReadOnly() {
-        return containers instanceof ReadOnlyDirectory;
+        return containers.parts().get(0) instanceof ReadOnlyDirectory;
     }
 
     /** Returns these stores with raw files. */

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
 
@@ -35,6 +36,10 @@ record OptionKind<T>(
 
     /** A file that a process with another working folder reads. */
     static final OptionKind<Path> FILE = text("FILE", OptionKind::absolute);
+
+    /** Folders with colons between them, as in $PATH. */
+    static final OptionKind<List<Path>> FOLDERS =
+            new OptionKind<>("FOLDER[:FOLDER...]", OptionKind::paths, OptionKind::paths, OptionKind::paths, List.of());
 
     static final OptionKind<Double> SHARE =
             number("SHARE", text -> number(text, "a number such as 0.5", Double::parseDouble), String::valueOf);
@@ -139,6 +144,14 @@ record OptionKind<T>(
             throw new IllegalArgumentException("'" + text + "' is no absolute path");
         }
         return path;
+    }
+
+    private static List<Path> paths(String text) {
+        return Stream.of(text.split(":", -1)).map(OptionKind::path).toList();
+    }
+
+    private static String paths(List<Path> folders) {
+        return folders.stream().map(Path::toString).collect(Collectors.joining(":"));
     }
 
     private static boolean bool(String text) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.config;
 import static org.opendedup.sar.sdfs.config.Checks.check;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -79,9 +80,27 @@ public record VolumeDefinition(OptionValues values) {
                                 values.get(VolumeOptions.FOLDER_MODE),
                                 values.get(VolumeOptions.OWNER),
                                 values.get(VolumeOptions.GROUP)))
+                .withFurtherData(furtherLocations())
                 .withIndexSettings(new IndexSettings(
                         values.find(VolumeOptions.INDEX_SSD_CAPACITY).orElse(0L),
                         values.find(VolumeOptions.INDEX_PARAMETERS).orElse(IndexParameters.NONE)));
+    }
+
+    /** Returns the data locations besides the first one. */
+    public List<Path> furtherLocations() {
+        return values.find(VolumeOptions.FURTHER_LOCATIONS).orElse(List.of());
+    }
+
+    /**
+     * Returns this definition with one data location more.
+     *
+     * @throws IllegalArgumentException if it is one already, or lies in another location; the message says so
+     */
+    public VolumeDefinition withFurtherLocation(Path folder) {
+        check(!folder.toString().contains(":"), "the name of a further data location has no colon: " + folder);
+        List<Path> more = new ArrayList<>(furtherLocations());
+        more.add(folder);
+        return with(VolumeOptions.FURTHER_LOCATIONS, more);
     }
 
     /** Returns the folder of everything that has no location of its own; also holds {@code log} and {@code run}. */
@@ -166,6 +185,16 @@ public record VolumeDefinition(OptionValues values) {
         Path ssd = sar().ssdLocation();
         var places = new LinkedHashMap<String, Path>();
         places.put("data location", locations.data());
+        for (Path further : locations.furtherData()) {
+            String name = "further data location";
+            check(
+                    places.putIfAbsent(places.size() == 1 ? name : name + " " + places.size(), further) == null
+                            && locations.allData().stream()
+                                            .filter(further::equals)
+                                            .count()
+                                    == 1,
+                    "the data location " + further + " is named twice");
+        }
         places.put("metadata location", locations.metadata());
         places.put("hash db location", locations.hashDb());
         if (ssd != null) {
@@ -212,7 +241,9 @@ public record VolumeDefinition(OptionValues values) {
     public VolumeDefinition withPlaces(UnaryOperator<Path> moved) {
         Path ssd = sar().ssdLocation();
         VolumeConfig.Locations locations = config().locations();
-        return new VolumeDefinition(values.with(VolumeOptions.BASE_PATH, moved.apply(basePath()))
+        List<Path> further = locations.furtherData().stream().map(moved).toList();
+        return new VolumeDefinition(values.with(VolumeOptions.FURTHER_LOCATIONS, further.isEmpty() ? null : further)
+                .with(VolumeOptions.BASE_PATH, moved.apply(basePath()))
                 .with(VolumeOptions.DATA_LOCATION, moved.apply(locations.data()))
                 .with(VolumeOptions.METADATA_LOCATION, moved.apply(locations.metadata()))
                 .with(VolumeOptions.INDEX_LOCATION, moved.apply(locations.hashDb()))

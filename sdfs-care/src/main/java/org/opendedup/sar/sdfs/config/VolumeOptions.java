@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.config;
 import static org.opendedup.sar.sdfs.config.OptionKind.BOOLEAN;
 import static org.opendedup.sar.sdfs.config.OptionKind.FLAG;
 import static org.opendedup.sar.sdfs.config.OptionKind.FOLDER;
+import static org.opendedup.sar.sdfs.config.OptionKind.FOLDERS;
 import static org.opendedup.sar.sdfs.config.OptionKind.MODE;
 import static org.opendedup.sar.sdfs.config.OptionKind.SHARE;
 import static org.opendedup.sar.sdfs.config.OptionKind.SIZE;
@@ -59,6 +60,17 @@ public final class VolumeOptions {
             .byDefaultAs("BASE/chunkstore/chunks")
             .inPlugin("sar-data-location", "chunk-store on <local-chunkstore>, then /sar/data")
             .text("Containers.");
+
+    public static final VolumeOption<List<Path>> FURTHER_LOCATIONS = VOLUME.option(
+                    "--chunk-store-further-locations",
+                    "local-chunkstore/further-chunk-stores",
+                    "furtherDataLocations",
+                    FOLDERS)
+            .mayBeAbsent("")
+            .changedBy("add-location")
+            .text(
+                    "More folders of containers, on other disks; their names have no colon. Each new container goes where "
+                            + "most space is free. The volume needs all of them.");
 
     public static final VolumeOption<Path> METADATA_LOCATION = VOLUME.option(
                     "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)

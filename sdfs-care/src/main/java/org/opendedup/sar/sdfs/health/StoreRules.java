@@ -106,8 +106,41 @@ public final class StoreRules {
                     "Free space on the disk, or delete files and collect the garbage",
                     remedies.collect());
         }
-        for (DeviceCondition device : facts.condition().devices()) {
-            device(device, shortage != null);
+        List<DeviceCondition> devices = facts.condition().devices();
+        for (DeviceCondition device : devices) {
+            location(device);
+            // A full data location is no lack of space while another one has some.
+            boolean mayBeFull = device.parts().equals(List.of(DeviceCondition.CONTAINERS))
+                    && devices.stream().anyMatch(other -> other != device && takesContainers(other));
+            device(device, shortage != null || mayBeFull);
+        }
+    }
+
+    private static boolean takesContainers(DeviceCondition device) {
+        return device.parts().contains(DeviceCondition.CONTAINERS)
+                && device.state().equals(DeviceCondition.OK)
+                && !isNearlyFull(device);
+    }
+
+    private static boolean isNearlyFull(DeviceCondition device) {
+        return device.usableBytes() < NEARLY_FULL_BYTES
+                && device.usableBytes() < device.totalBytes() / NEARLY_FULL_PART;
+    }
+
+    private void location(DeviceCondition device) {
+        if (device.state().equals(DeviceCondition.MISSING)) {
+            degraded(
+                    "data-location-missing",
+                    "the data location " + device.folder() + " is not there: what lies in it cannot be read",
+                    "Mount its disk there again",
+                    remedies.listDamage());
+        } else if (!device.state().equals(DeviceCondition.OK)) {
+            degraded(
+                    "data-location-refuses",
+                    "the data location " + device.folder() + " takes no new containers: "
+                            + Printable.line(device.state()),
+                    "Make its disk work again; until then the other locations get them",
+                    remedies.listDamage());
         }
     }
 
@@ -120,9 +153,7 @@ public final class StoreRules {
                     "Free " + ByteSize.rounded(2 * device.missingBallastBytes()) + " there, or delete files and"
                             + " collect the garbage",
                     remedies.collect());
-        } else if (!isKnownFull
-                && device.usableBytes() < NEARLY_FULL_BYTES
-                && device.usableBytes() < device.totalBytes() / NEARLY_FULL_PART) {
+        } else if (!isKnownFull && isNearlyFull(device)) {
             degraded(
                     "nearly-full",
                     name + " is nearly full: " + ByteSize.rounded(device.usableBytes()) + " of "

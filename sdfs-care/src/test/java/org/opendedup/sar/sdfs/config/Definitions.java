@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.config;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
@@ -60,6 +61,7 @@ public final class Definitions {
     public static VolumeDefinition full(Path base) {
         return new VolumeDefinition(values("pool-0.x_1", base)
                 .with(VolumeOptions.DATA_LOCATION, Path.of("/disk/<a & \"b\">/chunks"))
+                .with(VolumeOptions.FURTHER_LOCATIONS, List.of(Path.of("/disk2/more"), Path.of("/disk3/much")))
                 .with(VolumeOptions.METADATA_LOCATION, Path.of("/mirror/ddb ä€"))
                 .with(VolumeOptions.INDEX_LOCATION, Path.of("/ssd/hdb'"))
                 .with(VolumeOptions.INDEX, IndexClass.CHUNKSTASH)

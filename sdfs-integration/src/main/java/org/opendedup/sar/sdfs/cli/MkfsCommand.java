@@ -291,7 +291,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
                     "a volume '" + name + "' is being removed; finish that first: sdfscli " + name + " destroy");
         }
         VolumeConfig.Locations locations = definition.config().locations();
-        var places = new ArrayList<Path>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
+        var places = new ArrayList<Path>(locations.allData());
+        places.addAll(List.of(locations.metadata(), locations.hashDb()));
         if (definition.sar().ssdLocation() != null) {
             places.add(definition.sar().ssdLocation());
         }

@@ -128,6 +128,9 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
         var places = new StringBuilder(definition.basePath().toString());
         VolumeConfig.Locations locations = definition.config().locations();
         addPlace(places, "containers", locations.data());
+        for (Path further : locations.furtherData()) {
+            addPlace(places, "more containers", further);
+        }
         addPlace(places, "names, recipes and counts", locations.metadata());
         addPlace(places, "index", locations.hashDb());
         Path ssd = definition.sar().ssdLocation();

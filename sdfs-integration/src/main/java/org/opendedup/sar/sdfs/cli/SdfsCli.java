@@ -63,6 +63,7 @@ import picocli.CommandLine.ScopeType;
             IndexCommand.class,
             TierCommand.class,
             SetCommand.class,
+            AddLocationCommand.class,
             ResumeCommand.class,
             WatchCommand.class,
             AuditCommand.class,

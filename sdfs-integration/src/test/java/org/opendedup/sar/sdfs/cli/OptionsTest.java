@@ -150,7 +150,13 @@ class OptionsTest {
                 boolean isParameter = List.of("sar set", "sar resize", "gc set")
                         .contains(String.join(" ", Arrays.copyOf(command, 2)));
                 assertEquals(isParameter, attribute(option) != null, () -> option + " and JMX");
-                if (command[0].equals("set")) {
+                if (command.length == 1 && !command[0].isEmpty()) {
+                    assertNotNull(
+                            new CommandLine(new SdfsCli(output.environment()))
+                                    .getSubcommands()
+                                    .get(command[0]),
+                            option.changedBy());
+                } else if (command[0].equals("set")) {
                     CommandLine set = new CommandLine(new SdfsCli(output.environment()))
                             .getSubcommands()
                             .get("set");

@@ -35,6 +35,11 @@ public final class VolumeCommands {
 
     public static final String CHANGES = "changes";
 
+    /** Uses {@link #FOLDER} as a further data location of the volume. */
+    public static final String ADD_LOCATION = "add-location";
+
+    public static final String FOLDER = "folder";
+
     /** Makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
     public static final String RESUME = "resume";
 

@@ -87,7 +87,8 @@ public final class StatusText {
             line(
                     "disk",
                     ByteSize.rounded(device.usableBytes()) + " free of " + ByteSize.rounded(device.totalBytes()) + ": "
-                            + device.folder() + " (" + String.join(", ", device.parts()) + ")");
+                            + device.folder() + " (" + String.join(", ", device.parts()) + ")"
+                            + (device.state().equals(DeviceCondition.OK) ? "" : ", " + device.state()));
         }
         line("collection", collection(report.collection()));
         line("scrub", ScrubText.line(report.scrub()));

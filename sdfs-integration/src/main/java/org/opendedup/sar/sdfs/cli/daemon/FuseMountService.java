@@ -292,6 +292,11 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public void addDataLocation(Path folder) throws IOException {
+            volume.addDataLocation(folder);
+        }
+
+        @Override
         public void resize(long capacityBytes, int usersPercent) throws IOException {
             volume.resize(capacityBytes, usersPercent);
         }

@@ -98,6 +98,9 @@ public interface MountService {
 
         SpaceUse space() throws IOException;
 
+        /** See {@link Volume#addDataLocation}. */
+        void addDataLocation(Path folder) throws IOException;
+
         /** See {@link Volume#resize}. */
         void resize(long capacityBytes, int usersPercent) throws IOException;
 

@@ -396,6 +396,8 @@ public final class VolumeDaemon {
                     backups.change(backupSettings(now));
                 });
                 whileMounted.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
+                var locations = new LocationChanges(settings, volume::addDataLocation);
+                whileMounted.put(VolumeCommands.ADD_LOCATION, (arguments, caller) -> locations.add(arguments));
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
                 statusSocket.add(whileMounted);

@@ -39,7 +39,9 @@ public final class MountPlaces {
             throws IOException, CommandFailedException {
         VolumeConfig.Locations locations = definition.config().locations();
         checkLocation("base path", definition.basePath(), "");
-        checkLocation("data location", locations.data(), "");
+        for (Path data : locations.allData()) {
+            checkLocation("data location", data, "");
+        }
         checkLocation(
                 "metadata location",
                 locations.metadata(),

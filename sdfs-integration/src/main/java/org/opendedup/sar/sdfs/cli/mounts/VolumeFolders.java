@@ -15,16 +15,16 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * because its disk may hang.
  *
  * @param base folder that contains the others by default
- * @param data folder that may have a million files
+ * @param data folders that may have a million files
  * @param small the other folders
  */
-public record VolumeFolders(Path base, Path data, List<Path> small) {
+public record VolumeFolders(Path base, List<Path> data, List<Path> small) {
     public static VolumeFolders of(VolumeDefinition definition) {
         VolumeConfig.Locations locations = definition.config().locations();
         Path base = definition.basePath();
         return new VolumeFolders(
                 base,
-                locations.data(),
+                locations.allData(),
                 List.of(
                         locations.metadata(),
                         locations.hashDb(),
@@ -39,7 +39,9 @@ public record VolumeFolders(Path base, Path data, List<Path> small) {
      */
     public void requireSafe() throws IOException {
         PrivateFolder.at(base).requireSafe();
-        PrivateFolder.at(data).requireSafe();
+        for (Path folder : data) {
+            PrivateFolder.at(folder).requireSafe();
+        }
         for (Path folder : small) {
             PrivateFolder.at(folder).requireSafe();
         }
@@ -54,8 +56,10 @@ public record VolumeFolders(Path base, Path data, List<Path> small) {
         }
         // A data location that is private has been so since it was made, or an earlier run of this finished; examining
         // each container would last long.
-        PrivateFolder containers = PrivateFolder.at(data);
-        narrowed += Files.isDirectory(data) && containers.isWide() ? containers.narrowAll() : 0;
+        for (Path folder : data) {
+            PrivateFolder containers = PrivateFolder.at(folder);
+            narrowed += Files.isDirectory(folder) && containers.isWide() ? containers.narrowAll() : 0;
+        }
         return narrowed;
     }
 

@@ -66,6 +66,8 @@ public final class VolumeRemoval {
         }
         all.add(OwnFiles.index(locations.hashDb()));
         all.add(OwnFiles.metadata(locations.metadata()));
+        // The first one last: it says whose the others are.
+        locations.furtherData().forEach(further -> all.add(OwnFiles.containers(further)));
         all.add(OwnFiles.containers(locations.data()));
         stores = List.copyOf(all);
         all.add(OwnFiles.ofDaemon(definition.basePath(), definition.config().name()));

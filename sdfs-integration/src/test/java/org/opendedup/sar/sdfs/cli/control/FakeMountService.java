@@ -341,6 +341,11 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
+        public void addDataLocation(Path folder) {
+            note("location " + folder);
+        }
+
+        @Override
         public void resize(long capacityBytes, int usersPercent) throws IOException {
             note("resize " + capacityBytes + " " + usersPercent);
             whenResized.run();

@@ -1,0 +1,47 @@
+package org.opendedup.sar.volume.engine;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.metadata.LocationRecords;
+import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.volume.store.DataLocations;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares the data locations that were found with those that the metadata know (docs/adr/0109). A volume without one
+ * of its locations would take the packs there for lost.
+ */
+final class LocationBinding {
+    private static final Logger log = LoggerFactory.getLogger(LocationBinding.class);
+
+    private LocationBinding() {}
+
+    /**
+     * Checks that each location that the metadata know was found. One that they do not know was added while the volume
+     * was not mounted, or when the power failed: it gets its record.
+     *
+     * @throws IOException if one was not found; names it
+     */
+    static void bind(LocationRecords records, DataLocations data, boolean readOnly) throws IOException {
+        List<DataLocation> known = records.all();
+        data.requireAll(known);
+        if (readOnly) {
+            return;
+        }
+        Map<Long, DataLocation> byNumber = new HashMap<>();
+        known.forEach(location -> byNumber.put(location.number(), location));
+        for (DataLocation found : data.records()) {
+            DataLocation before = byNumber.get(found.number());
+            if (!found.equals(before)) {
+                log.info(
+                        "{} is a data location of the volume{}",
+                        found.path(),
+                        before == null ? " from now on" : "; it was in " + before.path());
+                records.put(found);
+            }
+        }
+    }
+}

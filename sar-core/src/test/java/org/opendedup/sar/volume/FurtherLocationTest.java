@@ -1,0 +1,306 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.volume.care.OfflineCheck;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.DataLocations;
+import org.opendedup.sar.volume.store.DeviceCondition;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** A volume whose packs lie in two folders; the second one is on a device of its own, with more space. */
+class FurtherLocationTest {
+    private static final int BYTES = 300 << 10;
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(7);
+    private Path further;
+    private VolumeConfig config;
+    private VolumeConfig with;
+
+    @BeforeEach
+    void make() throws IOException {
+        further = folder.resolve("deep/second");
+        config = VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256);
+        with = config.withFurtherData(List.of(further));
+        Volume.create(config);
+    }
+
+    private byte[] bytes() {
+        byte[] bytes = new byte[BYTES];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private void prepare() throws IOException {
+        Volume.prepareDataLocation(config.locations().data(), further);
+    }
+
+    private static List<Path> packs(Path location) throws IOException {
+        try (Stream<Path> files = Files.walk(location)) {
+            return files.filter(file -> file.toString().endsWith(".pack")).toList();
+        }
+    }
+
+    /** Moves all packs of the first location to the further one, as if they had been made there. */
+    private void movePacks() throws IOException {
+        for (Path pack : packs(config.locations().data())) {
+            Path there = further.resolve(config.locations().data().relativize(pack));
+            Files.createDirectories(there.getParent());
+            Files.move(pack, there);
+        }
+    }
+
+    @Test
+    void packsAreFoundInAnyLocationByEveryPart() throws IOException {
+        byte[] before = bytes();
+        byte[] after = bytes();
+        try (Volume volume = Volume.open(config)) {
+            GarbageTrial.store(volume, "before", before);
+            prepare();
+            volume.addDataLocation(further);
+            GarbageTrial.store(volume, "after", after);
+        }
+        movePacks();
+        byte[] again = bytes();
+        try (Volume volume = Volume.open(with)) {
+            assertArrayEquals(before, GarbageTrial.read(volume, "before", BYTES));
+            GarbageTrial.store(volume, "again", again);
+            volume.sync();
+            assertEquals(List.of(), VolumeChecker.check(volume));
+            assertEquals(
+                    List.of(),
+                    volume.maintenance().check().run((step, done, of) -> {}).findings());
+            assertTrue(volume.maintenance()
+                    .scrub()
+                    .run((totals, rest, next) -> true)
+                    .totals()
+                    .isClean());
+            assertEquals(
+                    List.of(DeviceCondition.OK, DeviceCondition.OK),
+                    volume.condition().devices().stream()
+                            .map(DeviceCondition::state)
+                            .toList());
+        }
+        var offline =
+                new OfflineCheck("test", with.locations(), with.keys(), (step, done, of) -> {}, InstantSource.system());
+        assertEquals(List.of(), offline.check().findings());
+        offline.rebuildContainers();
+        try (Volume volume = Volume.openReadOnly(with, Verification.FINGERPRINTS)) {
+            assertArrayEquals(before, GarbageTrial.read(volume, "before", BYTES));
+            assertArrayEquals(after, GarbageTrial.read(volume, "after", BYTES));
+            assertArrayEquals(again, GarbageTrial.read(volume, "again", BYTES));
+        }
+    }
+
+    @Test
+    void aLocationThatIsMissingOrEmptyIsRefusedByName() throws IOException {
+        prepare();
+        Volume.open(with).close();
+        Path away = Files.move(further, folder.resolve("away"));
+        IOException missing = assertThrows(NoSuchFileException.class, () -> Volume.open(with));
+        assertTrue(missing.getMessage().contains(further.toString()), missing.getMessage());
+        // Its disk is not mounted there.
+        Files.createDirectory(further);
+        IOException empty = assertThrows(IOException.class, () -> Volume.open(with));
+        assertTrue(empty.getMessage().contains("no volume's data in " + further), empty.getMessage());
+        Files.delete(further);
+        IOException unnamed = assertThrows(IOException.class, () -> Volume.open(config));
+        assertTrue(unnamed.getMessage().contains("it was last in " + further), unnamed.getMessage());
+        var offline = new OfflineCheck(
+                "test", config.locations(), config.keys(), (step, done, of) -> {}, InstantSource.system());
+        assertThrows(IOException.class, offline::check, "its packs would be reported as missing");
+        // At another place it is the same location.
+        VolumeConfig moved = config.withFurtherData(List.of(away));
+        try (Volume volume = Volume.open(moved)) {
+            assertEquals(
+                    List.of(away.toString()),
+                    volume.context().metadata().locations().all().stream()
+                            .map(DataLocation::path)
+                            .toList());
+        }
+    }
+
+    /** The control of the refusal above: what the record prevents. */
+    @Test
+    void controlWithoutTheRecordAMountWithoutTheLocationLosesFiles() throws IOException {
+        prepare();
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+        }
+        movePacks();
+        try (Volume volume = Volume.open(with)) {
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+            volume.context().metadata().locations().replace(List.of());
+        }
+        try (Volume volume = Volume.open(config)) {
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "a", BYTES));
+        }
+    }
+
+    @Test
+    void aLocationOfAnotherVolumeIsRefused() throws IOException {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        VolumeConfig another = VolumeConfigs.in(other, 1L << 40, Chunking.SHA256);
+        Volume.create(another);
+        VolumeConfig both = config.withFurtherData(List.of(another.locations().data()));
+        IOException refused = assertThrows(IOException.class, () -> Volume.open(both));
+        assertTrue(refused.getMessage().contains("belongs to volume"), refused.getMessage());
+        assertThrows(
+                IOException.class,
+                () -> Volume.prepareDataLocation(
+                        config.locations().data(), another.locations().data()));
+        Path full = Files.createDirectory(folder.resolve("full"));
+        Files.writeString(full.resolve("file"), "of use");
+        assertThrows(
+                FileAlreadyExistsException.class,
+                () -> Volume.prepareDataLocation(config.locations().data(), full));
+        assertThrows(
+                IOException.class,
+                () -> Volume.prepareDataLocation(
+                        config.locations().data(), config.locations().data()));
+    }
+
+    @Test
+    void oneLocationIsNotUsedTwice() throws IOException {
+        prepare();
+        Path copy = Files.createDirectory(folder.resolve("copy"));
+        Files.copy(further.resolve(VolumeIdentity.NAME), copy.resolve(VolumeIdentity.NAME));
+        IOException refused =
+                assertThrows(IOException.class, () -> Volume.open(config.withFurtherData(List.of(further, copy))));
+        assertTrue(refused.getMessage().contains("are the same one"), refused.getMessage());
+        try (Volume volume = Volume.open(with)) {
+            assertThrows(IOException.class, () -> volume.addDataLocation(copy));
+        }
+    }
+
+    /** A location from a backup has an earlier epoch: what was stored there since is missing, and that is noticed. */
+    @Test
+    void aLocationOfAnEarlierEpochMakesTheIndexAnew() throws IOException {
+        prepare();
+        Volume.open(with).close();
+        Path backup = Files.createDirectory(folder.resolve("backup"));
+        Files.copy(further.resolve(VolumeIdentity.NAME), backup.resolve(VolumeIdentity.NAME));
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+        }
+        Volume.open(with).close();
+        long packs = packs(config.locations().data()).size();
+        movePacks();
+        Files.move(further, folder.resolve("lost"));
+        Files.move(backup, further);
+        try (Volume volume = Volume.open(with)) {
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "a", BYTES));
+            // New data does not refer to what is lost.
+            GarbageTrial.store(volume, "b", stored);
+            volume.sync();
+            assertArrayEquals(stored, GarbageTrial.read(volume, "b", BYTES));
+        }
+        assertTrue(packs > 0);
+    }
+
+    @Test
+    void aDiskThatIsGoneIsNoMissingPack() throws IOException {
+        prepare();
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+        }
+        movePacks();
+        try (Volume volume = Volume.open(with)) {
+            Path away = Files.move(further, folder.resolve("away"));
+            Files.createDirectory(further);
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "a", BYTES));
+            assertEquals(
+                    DeviceCondition.MISSING, volume.condition().devices().get(1).state());
+            Files.delete(further);
+            Files.move(away, further);
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+            assertEquals(0, volume.condition().damagedChunks());
+            assertEquals(0, volume.condition().missingContainers());
+        }
+    }
+
+    /** As on a disk whose file system has become read-only. */
+    @Test
+    void aLocationThatRefusesPacksIsPassedOver() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        byte[] stored = bytes();
+        boolean[] refuses = {true};
+        Directory refusing = WatchedDirectory.of(second, (method, file) -> {
+            if (refuses[0] && method.equals("create")) {
+                throw new IOException("Read-only file system");
+            }
+        });
+        // The other one has less.
+        first.noSpaceAfter(1L << 40);
+        var stores = new VolumeStores(
+                DataLocations.of(first, refusing), metadata, new HeapChunkIndex(), InstantSource.system());
+        // The mark of the epoch is made before.
+        refuses[0] = false;
+        try (Volume volume = Volume.open(config, stores, Verification.CHECKSUMS)) {
+            refuses[0] = true;
+            GarbageTrial.store(volume, "a", stored);
+            volume.sync();
+            assertEquals(
+                    List.of(DeviceCondition.OK, "Read-only file system"),
+                    volume.condition().devices().stream()
+                            .map(DeviceCondition::state)
+                            .limit(2)
+                            .toList());
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+        assertEquals(List.of(VolumeIdentity.NAME), second.list());
+    }
+
+    @Test
+    void onlyPacksAreSpread() throws IOException {
+        List<String> names = new ArrayList<>();
+        prepare();
+        try (Volume volume = Volume.open(with)) {
+            volume.context().engine().data().forEach(names::add);
+            assertEquals(names.stream().distinct().toList(), names);
+            assertFalse(volume.condition().devices().isEmpty());
+        }
+        assertEquals(
+                List.of(VolumeIdentity.NAME),
+                FileDirectory.open(further).names().stream()
+                        .filter(name -> !name.equals("ballast"))
+                        .toList());
+    }
+}
