@@ -212,7 +212,7 @@ class ArchitectureTest {
                             "ClientReferences",
                             "StoredChunk")),
             entry("volume.clone", Set.of("CloneReport", "TreeClone")),
-            entry("volume.engine", Set.of("SpaceCollector", "VolumeCondition")),
+            entry("volume.engine", Set.of("Evacuation", "SpaceCollector", "VolumeCondition")),
             entry("volume.names", Set.of("AccessTimes", "EntryVisitor")),
             entry("volume.node", Set.of("OpenFile")),
             entry("volume.parts", Set.of("SpaceUse", "VolumeStatistics")),

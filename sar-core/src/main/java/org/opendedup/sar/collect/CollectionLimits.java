@@ -1,5 +1,7 @@
 package org.opendedup.sar.collect;
 
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.StoredContainer;
 
 /**
@@ -12,8 +14,14 @@ import org.opendedup.sar.common.StoredContainer;
  * @param recompressLevel zstd level with which containers are compressed anew, after the garbage; 0: none
  * @param recompressesYoung whether containers are compressed anew that may be garbage soon: those that did not exist
  *     when the collection before this one began
+ * @param leaves data location whose containers are all moved to other ones, whatever their garbage; null: none
  */
-public record CollectionLimits(double garbageShare, boolean dryRun, int recompressLevel, boolean recompressesYoung) {
+public record CollectionLimits(
+        double garbageShare,
+        boolean dryRun,
+        int recompressLevel,
+        boolean recompressesYoung,
+        @Nullable Path leaves) {
     /** Leaves so little garbage that a volume is at most a few percent larger than a fresh one with the same files. */
     public static final double DEFAULT_GARBAGE_SHARE = 0.03;
 
@@ -35,6 +43,16 @@ public record CollectionLimits(double garbageShare, boolean dryRun, int recompre
     public static long returnableBytes(long storedBytes, long garbageBytes) {
         double left = Victims.allowedGarbage(storedBytes - garbageBytes, DEFAULT_GARBAGE_SHARE);
         return Math.max(0, garbageBytes - (long) left);
+    }
+
+    /** Of a collection that leaves no location. */
+    public CollectionLimits(double garbageShare, boolean dryRun, int recompressLevel, boolean recompressesYoung) {
+        this(garbageShare, dryRun, recompressLevel, recompressesYoung, null);
+    }
+
+    /** Moves all containers of a data location. */
+    public static CollectionLimits leaving(Path location) {
+        return new CollectionLimits(1, false, 0, false, location);
     }
 
     /** Without compressing anew. */

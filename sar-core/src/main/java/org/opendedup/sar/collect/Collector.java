@@ -84,6 +84,9 @@ public final class Collector {
     private final Pace pace;
     private final CollectionProgress progress;
 
+    /** Packs that are to be left by all their containers; empty: each container is chosen by its garbage. */
+    private Set<Long> leaving = Set.of();
+
     /** Whether the space of a container comes back, and not only that of a whole pack. */
     private boolean givesPlacesBack = true;
 
@@ -114,9 +117,22 @@ public final class Collector {
      * @throws NoSpaceException if the disk has no room for the copies; what was given back before stays given back
      */
     public CollectionReport run(CollectionLimits limits, Recompression recompression) throws IOException {
+        return run(limits, recompression, Set::of);
+    }
+
+    /** Tells which packs are to be left by all their containers; none gets a further one. */
+    @FunctionalInterface
+    public interface Leaving {
+        Set<Long> packs() throws IOException;
+    }
+
+    /** As above; also moves all containers of some packs, which are then deleted. */
+    public CollectionReport run(CollectionLimits limits, Recompression recompression, Leaving packs)
+            throws IOException {
         // Only a container that is complete can be collected.
         parts.containers().endAll();
         parts.commits().commit();
+        leaving = packs.packs();
         Victims victims;
         try (Compaction compaction = parts.containers().compaction(recompression.level())) {
             givesPlacesBack = compaction.givesPlacesBack();
@@ -132,6 +148,9 @@ public final class Collector {
             collect(victims::next, compaction, false, () -> false);
             recompress(victims, compaction, recompression);
             if (goesOn()) {
+                if (!leaving.isEmpty()) {
+                    compaction.makeBound();
+                }
                 sweep(compaction);
             }
             if (limits.garbageShare() < 1 && goesOn()) {
@@ -147,6 +166,9 @@ public final class Collector {
 
     private Victims choose(double garbageShare, Recompression recompression, Compaction compaction) throws IOException {
         ContainerTable table = parts.metadata().containers();
+        if (!leaving.isEmpty()) {
+            return Victims.ofPacks(table, leaving);
+        }
         if (givesPlacesBack) {
             return Victims.choose(table, garbageShare, recompression);
         }
@@ -355,7 +377,9 @@ public final class Collector {
 
         private void handle(ContainerEntry entry) throws IOException {
             long container = entry.container();
-            if (givesPlacesBack && !ifSmaller && hasNothingDead(entry)) {
+            boolean mayStay =
+                    givesPlacesBack && !leaving.contains(entry.stored().pack());
+            if (mayStay && !ifSmaller && hasNothingDead(entry)) {
                 // All that was garbage has references again, or is kept: writing it anew would give nothing back. Where
                 // only whole packs come back, it has to leave its pack nevertheless.
                 done(container);

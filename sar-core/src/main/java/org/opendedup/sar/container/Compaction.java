@@ -393,6 +393,19 @@ public final class Compaction implements Closeable {
         return created;
     }
 
+    /**
+     * Makes an empty pack with a number above all others: the bound of the ids that were used is then not in a pack
+     * that is to go.
+     */
+    public void makeBound() throws IOException {
+        closePack();
+        Pack bound = packs.forRewriting();
+        bound.forceNow();
+        bound.syncName();
+        bound.nameIsDurable();
+        bound.retire();
+    }
+
     /** Removes a container to whose chunks no file refers. Takes effect with the next commit. */
     public void remove(long container) throws IOException {
         StoredContainer stored = containers.stored(container);

@@ -26,6 +26,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 
@@ -269,6 +270,15 @@ public final class ContainerStore implements Closeable {
         @Override
         public boolean isFull(OpenContainer container) {
             return container.frames().isFull(options.containerBytes(), options.maxChunksPerContainer());
+        }
+
+        @Override
+        public boolean takesMore(Pack pack) {
+            try {
+                return directory.takesMore(PackFormat.fileName(pack.number()));
+            } catch (IOException notKnown) {
+                return true;
+            }
         }
     }
 

@@ -18,6 +18,9 @@ final class WriteLane {
         OpenContainer create(@Nullable Pack pack, CompressionTrial trial) throws IOException;
 
         boolean isFull(OpenContainer container);
+
+        /** Returns whether a pack may get further containers; also if that is not known. */
+        boolean takesMore(Pack pack);
     }
 
     private final Containers containers;
@@ -88,12 +91,20 @@ final class WriteLane {
         }
     }
 
-    /** Ends the container of the lane, so that it is sealed; the next append gets a new one. */
+    /**
+     * Ends the container of the lane, so that it is sealed; the next append gets a new one. Also ends its pack, if that
+     * is to get no further containers where it is.
+     */
     synchronized void end() {
         OpenContainer container = current;
         current = null;
         if (container != null) {
             container.end();
+        }
+        Pack present = pack;
+        if (present != null && !containers.takesMore(present)) {
+            pack = null;
+            present.retire();
         }
     }
 }

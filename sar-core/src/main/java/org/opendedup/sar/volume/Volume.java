@@ -22,6 +22,7 @@ import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.SpaceCollector;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.engine.VolumeCreation;
@@ -156,6 +157,11 @@ public final class Volume implements Closeable {
      */
     public void addDataLocation(Path folder) throws IOException {
         context.engine().addLocation(folder);
+    }
+
+    /** See {@link Evacuation#whenLeft}; the collector moves the containers. */
+    public void whenLeft(Evacuation.Forgetting forgetting) throws IOException {
+        context.engine().evacuation().whenLeft(forgetting);
     }
 
     /**

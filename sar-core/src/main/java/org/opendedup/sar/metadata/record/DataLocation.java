@@ -10,6 +10,10 @@ public record DataLocation(long number, State state, String path) {
     /** What a location is for the volume. */
     public enum State {
         /** Packs lie in it, and new ones are made there. */
-        USED
+        USED,
+        /** Its packs are moved to others, and no new ones are made there. */
+        LEAVING,
+        /** It has no pack any more. It may be gone. */
+        LEFT
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -29,6 +30,7 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.ProvenHints;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.HotSource;
@@ -97,6 +99,7 @@ public final class ChunkEngine {
     private final boolean ownsPacks;
 
     private final DataLocations data;
+    private final Evacuation evacuation;
     /** Whether the metadata were restored, and the replaced ones were not given up, when the volume was opened. */
     private final boolean openedRestored;
 
@@ -122,7 +125,7 @@ public final class ChunkEngine {
             throws IOException {
         data = DataLocations.of(stores.containers());
         Epoch found = data.lastUsed(metadata.header().volume());
-        LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
+        List<DataLocations.Location> left = LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
         boolean areOfSameHistory = found.equals(metadata.epochs().current());
         name = config.name();
         int threads = config.writeThreads();
@@ -192,6 +195,7 @@ public final class ChunkEngine {
                 damaged);
         VolumeDevices onDevices = stores.devices();
         devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(data) : onDevices, metadata);
+        evacuation = new Evacuation(metadata.locations(), data, devices, left);
         rebuilder = new IndexRebuilder(
                 containers, renewable, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
     }
@@ -271,6 +275,7 @@ public final class ChunkEngine {
                         metadata, containers, ofWriters, committer, uses, new Pins(), disk, damaged, ownsPacks),
                 freed,
                 devices,
+                evacuation,
                 metadata.firstFreeContainer());
     }
 
@@ -340,6 +345,11 @@ public final class ChunkEngine {
         return devices;
     }
 
+    /** Returns what takes data locations from the volume. */
+    public Evacuation evacuation() {
+        return evacuation;
+    }
+
     /** Returns the locations of the containers. */
     public DataLocations data() {
         return data;
@@ -347,11 +357,18 @@ public final class ChunkEngine {
 
     /**
      * Uses a folder for packs from now on. {@link VolumeLocations#addFolder} has prepared it, and the configuration for
-     * the next mount names it.
+     * the next mount names it. One that its containers are leaving is used again.
      *
      * @throws IOException if it is not prepared, or the record of it cannot be written; the next mount uses it then
      */
     public synchronized void addLocation(Path folder) throws IOException {
+        for (DataLocations.Location location : data.locations()) {
+            if (location.isLeaving() && location.toString().equals(folder.toString())) {
+                metadata.locations().put(location.record(DataLocation.State.USED));
+                location.setLeaving(false);
+                return;
+            }
+        }
         use(data.openFurther(folder));
         devices.addBallast(folder);
     }

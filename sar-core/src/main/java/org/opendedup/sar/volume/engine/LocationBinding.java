@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume.engine;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,16 +24,28 @@ final class LocationBinding {
      * Checks that each location that the metadata know was found. One that they do not know was added while the volume
      * was not mounted, or when the power failed: it gets its record.
      *
+     * @return those of which the power failed after they were left; they are not used any more
      * @throws IOException if one was not found; names it
      */
-    static void bind(LocationRecords records, DataLocations data, boolean readOnly) throws IOException {
+    static List<DataLocations.Location> bind(LocationRecords records, DataLocations data, boolean readOnly)
+            throws IOException {
         List<DataLocation> known = records.all();
         data.requireAll(known);
-        if (readOnly) {
-            return;
-        }
         Map<Long, DataLocation> byNumber = new HashMap<>();
         known.forEach(location -> byNumber.put(location.number(), location));
+        List<DataLocations.Location> left = new ArrayList<>();
+        for (DataLocations.Location location : data.locations()) {
+            DataLocation record = byNumber.get(location.number());
+            if (record != null && record.state() == DataLocation.State.LEFT) {
+                data.remove(location);
+                left.add(location);
+            } else if (record != null) {
+                location.setLeaving(record.state() == DataLocation.State.LEAVING);
+            }
+        }
+        if (readOnly) {
+            return left;
+        }
         for (DataLocation found : data.records()) {
             DataLocation before = byNumber.get(found.number());
             if (!found.equals(before)) {
@@ -43,5 +56,6 @@ final class LocationBinding {
                 records.put(found);
             }
         }
+        return left;
     }
 }

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.engine;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.file.Path;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -48,6 +49,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     private final Collector.Parts parts;
     private final Supplier<Future<?>> freed;
     private final DeviceSpaces devices;
+    private final Evacuation evacuation;
     private final Pace pace = new Pace();
     /** Fair, so that a pass of healing that lets a collection begin does not get it back before. */
     private final ReentrantLock running = new ReentrantLock(true);
@@ -85,8 +87,14 @@ public final class SpaceCollector implements CollectionSource, Closeable {
      * @param devices know whether that waits for space
      * @param youngFrom first container id that was not allocated when the volume was opened
      */
-    SpaceCollector(Collector.Parts parts, Supplier<Future<?>> freed, DeviceSpaces devices, long youngFrom) {
+    SpaceCollector(
+            Collector.Parts parts,
+            Supplier<Future<?>> freed,
+            DeviceSpaces devices,
+            Evacuation evacuation,
+            long youngFrom) {
         this.parts = parts;
+        this.evacuation = evacuation;
         this.freed = freed;
         this.devices = devices;
         this.youngFrom = youngFrom;
@@ -125,7 +133,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
                 beforeEach.run();
                 try {
                     basis.begin(() -> orClosing.collected(0, 0, 0));
-                    report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
+                    report = run(limits, orClosing);
                 } finally {
                     basis.end();
                 }
@@ -140,6 +148,22 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         } finally {
             running.unlock();
         }
+    }
+
+    private CollectionReport run(CollectionLimits limits, CollectionProgress progress) throws IOException {
+        Collector collector = new Collector(parts, pace, progress);
+        Path leaves = limits.leaves();
+        if (leaves == null) {
+            return collector.run(limits, recompression(limits));
+        }
+        if (!parts.ownsPacks()) {
+            throw new IOException("a data location is of another time than the metadata, and no pack is deleted in this"
+                    + " mount: mount the volume again, and repeat the command");
+        }
+        evacuation.begin(leaves);
+        CollectionReport report = collector.run(limits, Recompression.NONE, () -> evacuation.packs(leaves));
+        evacuation.end(leaves, report.keptContainers());
+        return report;
     }
 
     /** Also notes, for the next collection, what is young then. */

@@ -87,6 +87,20 @@ public final class Ballasts {
         all.add(placed(data, true, DATA_BYTES, DATA_PART));
     }
 
+    /** Deletes the ballast of a folder, and makes it no more. */
+    synchronized void remove(Path data) {
+        for (Placed placed : all) {
+            if (placed.isFurther && placed.folder.equals(data)) {
+                all.remove(placed);
+                try {
+                    placed.ballast.free();
+                } catch (IOException e) {
+                    log.warn("{} could not be deleted: {}", placed.ballast, e.getMessage());
+                }
+            }
+        }
+    }
+
     static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
         return new Ballasts(
                 List.of(

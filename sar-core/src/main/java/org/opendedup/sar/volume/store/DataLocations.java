@@ -61,6 +61,8 @@ public final class DataLocations implements Directory {
         private final long number;
         /** Why a pack could not be made here; null if the last one could. */
         private volatile @Nullable Refusal refusal;
+        /** Whether its packs are moved to others. */
+        private volatile boolean leaving;
 
         private record Refusal(String reason, long atNs) {}
 
@@ -90,7 +92,34 @@ public final class DataLocations implements Directory {
 
         /** Returns its record in the metadata. */
         public DataLocation record() {
-            return new DataLocation(number, DataLocation.State.USED, directory.toString());
+            return record(leaving ? DataLocation.State.LEAVING : DataLocation.State.USED);
+        }
+
+        /** Returns its record with another state. */
+        public DataLocation record(DataLocation.State state) {
+            return new DataLocation(number, state, directory.toString());
+        }
+
+        /** Returns whether its packs are moved to others. */
+        public boolean isLeaving() {
+            return leaving;
+        }
+
+        /** Makes no new packs here, or does so again. */
+        public void setLeaving(boolean now) {
+            leaving = now;
+        }
+
+        /** Returns whether new packs are made here, as far as is known. */
+        private boolean takesPacks() {
+            return !leaving && refusal() == null;
+        }
+
+        /** Returns the numbers of the packs here. */
+        public Set<Long> packs() throws IOException {
+            Set<Long> packs = new HashSet<>();
+            directory.forEach(name -> PackFormat.numberOf(name).ifPresent(packs::add));
+            return packs;
         }
 
         /** Returns why a pack could not be made here a short while ago; null if nothing is known against it. */
@@ -280,7 +309,8 @@ public final class DataLocations implements Directory {
      */
     public void requireAll(List<DataLocation> known) throws IOException {
         for (DataLocation location : known) {
-            if (all.stream().noneMatch(each -> each.number == location.number())) {
+            if (location.state() != DataLocation.State.LEFT
+                    && all.stream().noneMatch(each -> each.number == location.number())) {
                 throw new IOException("the volume has a data location that its file does not name; it was last in "
                         + location.path() + ". Add its folder to the attribute further-chunk-stores of"
                         + " <local-chunkstore>");
@@ -291,6 +321,31 @@ public final class DataLocations implements Directory {
     /** Returns the locations that a device adds up; none if it is no {@link #device} of locations. */
     static List<Location> on(Device device) {
         return device instanceof SpreadDevice spread ? spread.locations() : List.of();
+    }
+
+    /** Uses a location no more. */
+    public void remove(Location location) {
+        synchronized (creating) {
+            all = all.stream().filter(each -> each != location).toList();
+        }
+    }
+
+    /**
+     * Returns the further location in a folder.
+     *
+     * @throws IOException if there is none, or it is the first one
+     */
+    public Location further(Path folder) throws IOException {
+        for (Location location : all) {
+            if (location.toString().equals(folder.toString())) {
+                if (location == all.get(0)) {
+                    throw new IOException(folder + " is the first data location, which also has the marks of the volume"
+                            + " and the backups of its metadata: it stays");
+                }
+                return location;
+            }
+        }
+        throw new IOException(folder + " is no data location of the volume; there are " + this);
     }
 
     /** Returns the devices of the locations as one, whose space is what new packs can use of all of them. */
@@ -379,8 +434,9 @@ public final class DataLocations implements Directory {
     /** Returns the locations; first those that took their last pack, then those with the most space. */
     private List<Location> byFreeSpace() {
         Map<Location, Long> free = new HashMap<>();
-        all.forEach(location -> free.put(location, usableBytes(location.device)));
         List<Location> ordered = new ArrayList<>(all);
+        ordered.removeIf(Location::isLeaving);
+        ordered.forEach(location -> free.put(location, usableBytes(location.device)));
         ordered.sort(Comparator.<Location, Boolean>comparing(location -> location.refusal() != null)
                 .thenComparing(free::get, Comparator.reverseOrder()));
         return ordered;
@@ -413,11 +469,15 @@ public final class DataLocations implements Directory {
         }
         Directory present = holder(name);
         for (Location location : locations) {
-            if (location.directory == present && roomBytes(location.device) > 0) {
-                return true;
+            if (location.directory == present) {
+                if (location.leaving) {
+                    return false;
+                } else if (roomBytes(location.device) > 0) {
+                    return true;
+                }
             }
         }
-        return locations.stream().noneMatch(location -> location.refusal() == null && roomBytes(location.device) > 0);
+        return locations.stream().noneMatch(location -> location.takesPacks() && roomBytes(location.device) > 0);
     }
 
     @Override
@@ -555,7 +615,7 @@ public final class DataLocations implements Directory {
                 return devices.get(0).usableBytes();
             }
             Set<Device> taking = all.stream()
-                    .filter(location -> location.refusal() == null)
+                    .filter(Location::takesPacks)
                     .map(Location::device)
                     .collect(Collectors.toSet());
             return taking.stream().mapToLong(DataLocations::roomBytes).reduce(0, SpreadDevice::sum);

@@ -23,6 +23,9 @@ public record DeviceCondition(
     /** Nothing says any more that the folder is a data location: its disk is not mounted, or does not answer. */
     public static final String MISSING = "missing";
 
+    /** The containers there are moved to other locations. */
+    public static final String LEAVING = "leaving";
+
     /** Makes the condition of a device that does what it is for. */
     public DeviceCondition(
             String folder, List<String> parts, long usableBytes, long totalBytes, long missingBallastBytes) {

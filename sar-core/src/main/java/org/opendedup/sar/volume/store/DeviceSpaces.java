@@ -238,7 +238,7 @@ public final class DeviceSpaces {
                 device.usableBytes(),
                 device.totalBytes(),
                 missingBytes(device),
-                refusal == null ? DeviceCondition.OK : refusal);
+                location.isLeaving() ? DeviceCondition.LEAVING : refusal == null ? DeviceCondition.OK : refusal);
     }
 
     /** Returns what is on a device; nothing but the containers if the rest was told before. */
@@ -326,6 +326,11 @@ public final class DeviceSpaces {
     public void addBallast(Path data) throws IOException {
         devices.ballasts().add(data);
         restoreBallasts();
+    }
+
+    /** Deletes the ballast of a folder that has no containers any more. */
+    public void removeBallast(Path data) {
+        devices.ballasts().remove(data);
     }
 
     /** Checks the ballasts that the last mount left, and creates missing ones. */

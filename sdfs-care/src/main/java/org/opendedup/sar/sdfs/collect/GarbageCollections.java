@@ -155,6 +155,13 @@ public final class GarbageCollections extends Jobs<Collected> {
     }
 
     private static RunningJob.Plan<Collected> plan(CollectionLimits limits, Collection work) {
+        if (limits.leaves() != null) {
+            return new RunningJob.Plan<>(
+                    "the move of all containers out of " + limits.leaves() + " started",
+                    Collection.COLLECTING,
+                    new Collected(false, 0, null, null),
+                    work);
+        }
         String words = (limits.dryRun() ? "dry run of a collection" : "collection") + " of garbage started"
                 + (work.arranges() == null ? "" : ", after an arrangement")
                 + String.format(

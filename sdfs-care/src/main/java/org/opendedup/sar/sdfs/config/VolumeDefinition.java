@@ -103,6 +103,13 @@ public record VolumeDefinition(OptionValues values) {
         return with(VolumeOptions.FURTHER_LOCATIONS, more);
     }
 
+    /** Returns this definition without one of the further data locations. */
+    public VolumeDefinition withoutFurtherLocation(Path folder) {
+        List<Path> rest =
+                furtherLocations().stream().filter(each -> !each.equals(folder)).toList();
+        return with(VolumeOptions.FURTHER_LOCATIONS, rest.isEmpty() ? null : rest);
+    }
+
     /** Returns the folder of everything that has no location of its own; also holds {@code log} and {@code run}. */
     public Path basePath() {
         return values.get(VolumeOptions.BASE_PATH);
@@ -208,7 +215,7 @@ public record VolumeDefinition(OptionValues values) {
      *
      * @throws IllegalArgumentException if it is not allowed; the message names what is allowed
      */
-    public <T> VolumeDefinition with(VolumeOption<T> option, T value) {
+    public <T> VolumeDefinition with(VolumeOption<T> option, @Nullable T value) {
         return new VolumeDefinition(values.with(option, value));
     }
 
@@ -222,7 +229,10 @@ public record VolumeDefinition(OptionValues values) {
         OptionValues changed = values;
         for (Map.Entry<String, ?> change : changes.entrySet()) {
             VolumeOption<?> option = SETTABLE.get(change.getKey());
-            check(option != null, "'" + change.getKey() + "' cannot be set; there are " + SETTABLE.keySet());
+            if (option == null) {
+                throw new IllegalArgumentException(
+                        "'" + change.getKey() + "' cannot be set; there are " + SETTABLE.keySet());
+            }
             changed = changed.withText(option, String.valueOf(change.getValue()));
         }
         return new VolumeDefinition(changed);

@@ -134,7 +134,7 @@ public final class StoreRules {
                     "the data location " + device.folder() + " is not there: what lies in it cannot be read",
                     "Mount its disk there again",
                     remedies.listDamage());
-        } else if (!device.state().equals(DeviceCondition.OK)) {
+        } else if (!device.state().equals(DeviceCondition.OK) && !device.state().equals(DeviceCondition.LEAVING)) {
             degraded(
                     "data-location-refuses",
                     "the data location " + device.folder() + " takes no new containers: "

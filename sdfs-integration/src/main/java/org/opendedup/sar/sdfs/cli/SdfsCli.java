@@ -64,6 +64,7 @@ import picocli.CommandLine.ScopeType;
             TierCommand.class,
             SetCommand.class,
             AddLocationCommand.class,
+            EvacuateLocationCommand.class,
             ResumeCommand.class,
             WatchCommand.class,
             AuditCommand.class,

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,9 @@ public final class GcControl extends JobControl<Collected> {
     /** Argument of {@link #START} and {@link #SET}: the text of a {@link RecompressLevel}. */
     public static final String RECOMPRESS = "recompress";
 
+    /** Argument of {@link #START}: the data location whose containers are all moved, with no other argument. */
+    public static final String LEAVES = "leaves";
+
     /** Unit of the share of garbage that may stay. */
     public static final int PARTS = 1_000_000;
 
@@ -35,6 +39,12 @@ public final class GcControl extends JobControl<Collected> {
 
     @Override
     Optional<JobStatus<Collected>> start(ControlArguments arguments) throws IOException {
+        String leaves = arguments.textIfAny(LEAVES);
+        if (leaves != null) {
+            arguments.end();
+            collections.requireAllowed();
+            return collections.start(Cause.SDFSCLI, CollectionLimits.leaving(Path.of(leaves)), null);
+        }
         long parts = arguments.number("leaveParts", Math.round(CollectionLimits.DEFAULT_GARBAGE_SHARE * PARTS));
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         String level = arguments.textIfAny(RECOMPRESS);

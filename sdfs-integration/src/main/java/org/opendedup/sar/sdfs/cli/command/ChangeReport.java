@@ -47,13 +47,13 @@ public final class ChangeReport {
             lines.add(
                     value.equals(before.get(name))
                             ? name + " is " + value + " already"
-                            : name + ": " + shown(before.get(name)) + " -> " + value
+                            : name + ": " + shown(String.valueOf(before.get(name))) + " -> " + value
                                     + (later ? ", from the next mount on" : ", from now on"));
         });
         return String.join(System.lineSeparator(), lines);
     }
 
-    private static String shown(Object value) {
-        return Objects.toString(value, "").isEmpty() ? "default" : value.toString();
+    private static String shown(String value) {
+        return value.isEmpty() ? "default" : value;
     }
 }

@@ -42,6 +42,7 @@ import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
@@ -294,6 +295,11 @@ public final class FuseMountService implements MountService {
         @Override
         public void addDataLocation(Path folder) throws IOException {
             volume.addDataLocation(folder);
+        }
+
+        @Override
+        public void whenLeft(Evacuation.Forgetting forgetting) throws IOException {
+            volume.whenLeft(forgetting);
         }
 
         @Override

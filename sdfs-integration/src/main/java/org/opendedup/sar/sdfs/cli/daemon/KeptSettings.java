@@ -39,6 +39,11 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
         write(present().withChanges(changes));
     }
 
+    /** Forgets a data location that has no container any more. */
+    synchronized void forget(Path location) throws IOException {
+        write(present().withoutFurtherLocation(location));
+    }
+
     private void write(VolumeDefinition changed) throws IOException {
         VolumeFile.write(volumeFile, changed);
         copy();

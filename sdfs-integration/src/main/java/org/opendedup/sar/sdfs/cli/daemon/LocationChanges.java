@@ -43,9 +43,15 @@ final class LocationChanges {
         if (PathWalk.to(folder).meets(settings.mountPoint())) {
             throw new IOException(folder + " lies in the volume itself; choose a folder on a disk");
         }
+        VolumeDefinition before = settings.present();
+        if (before.furtherLocations().contains(folder)) {
+            // One that its containers are leaving; any other is refused.
+            use.add(folder);
+            return Map.of(VolumeCommands.FOLDER, folder.toString());
+        }
         VolumeDefinition after;
         try {
-            after = settings.present().withFurtherLocation(folder);
+            after = before.withFurtherLocation(folder);
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }

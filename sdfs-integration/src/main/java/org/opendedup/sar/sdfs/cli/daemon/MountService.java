@@ -30,6 +30,7 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
@@ -100,6 +101,9 @@ public interface MountService {
 
         /** See {@link Volume#addDataLocation}. */
         void addDataLocation(Path folder) throws IOException;
+
+        /** See {@link Volume#whenLeft}. */
+        void whenLeft(Evacuation.Forgetting forgetting) throws IOException;
 
         /** See {@link Volume#resize}. */
         void resize(long capacityBytes, int usersPercent) throws IOException;

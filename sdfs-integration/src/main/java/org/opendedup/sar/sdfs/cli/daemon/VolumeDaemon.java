@@ -242,6 +242,9 @@ public final class VolumeDaemon {
         var settings = new KeptSettings(volumeFile, definition, mountPoint, readOnly);
         // An administrator may have changed it.
         settings.copy();
+        if (!readOnly) {
+            forgetLeftLocations(volume, settings);
+        }
         var administration =
                 new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
@@ -461,6 +464,15 @@ public final class VolumeDaemon {
         control.add(always());
         statusSocket.remove(whileMounted);
         statusSocket.add(always());
+    }
+
+    /** The volume works as well with a file that still names a location that it has left. */
+    private void forgetLeftLocations(MountedVolume volume, KeptSettings settings) {
+        try {
+            volume.whenLeft(settings::forget);
+        } catch (IOException e) {
+            LOG.warn("volume {}: a data location that was left stays in its file: {}", name(), e.toString());
+        }
     }
 
     private BackupSettings backupSettings(VolumeDefinition of) {

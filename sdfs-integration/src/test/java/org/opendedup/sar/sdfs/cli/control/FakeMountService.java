@@ -58,6 +58,7 @@ import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.FoundChunk;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
@@ -344,6 +345,9 @@ public final class FakeMountService implements MountService {
         public void addDataLocation(Path folder) {
             note("location " + folder);
         }
+
+        @Override
+        public void whenLeft(Evacuation.Forgetting forgetting) {}
 
         @Override
         public void resize(long capacityBytes, int usersPercent) throws IOException {
