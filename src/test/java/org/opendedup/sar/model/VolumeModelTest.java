@@ -89,7 +89,8 @@ class VolumeModelTest {
     @MethodSource("seedsAndChunkings")
     void itStillDoesWhileSnapshotsAreMadeAndStayAsTheyWere(long seed, Chunking chunking) throws IOException {
         AtomicLong compared = new AtomicLong();
-        new Comparison(() -> withSnapshots(newVolume(chunking), seed, CALLS_PER_SNAPSHOT, compared)).check(seed, OPS, getClass());
+        new Comparison(() -> withSnapshots(newVolume(chunking), seed, CALLS_PER_SNAPSHOT, compared))
+                .check(seed, OPS, getClass());
         assertTrue(compared.get() > 0, "no snapshot was compared");
     }
 

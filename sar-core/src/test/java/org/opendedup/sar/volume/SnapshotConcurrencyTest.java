@@ -86,7 +86,9 @@ class SnapshotConcurrencyTest {
         }
     }
 
-    /** Writes numbers to one file and then to another, each durably: no snapshot may have the second without the first. */
+    /**
+     * Writes numbers to one file and then to another, each durably: no snapshot may have the second without the first.
+     */
     private void writeInOrder(long first, long second) throws IOException {
         for (int number = 1; !isOver.get(); number++) {
             write(first, number, true);
