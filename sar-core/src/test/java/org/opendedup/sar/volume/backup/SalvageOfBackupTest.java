@@ -34,6 +34,7 @@ import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.DataLocations;
 
 /** The database is lost, and all backups share a damaged table: what can be read of the newest one comes back. */
 class SalvageOfBackupTest {
@@ -161,7 +162,7 @@ class SalvageOfBackupTest {
                         volume,
                         trial.config.locations(),
                         trial.config.keys(),
-                        data,
+                        DataLocations.of(data),
                         Map.of(exists ? 1L : 1L << 20, first),
                         List.of(),
                         (step, done, of) -> {});
