@@ -145,7 +145,7 @@ class SalvageOfBackupTest {
     @Test
     void whatIsLostNeverBecomesAContainerOfThePacks() throws IOException {
         Backup backup = backups().get(1);
-        FileDirectory data = FileDirectory.open(trial.config.locations().data());
+        DataLocations data = DataLocations.open(trial.config.locations());
         UUID volume = backup.origin().epoch().volume();
         BitSet first = new BitSet();
         first.set(0);
