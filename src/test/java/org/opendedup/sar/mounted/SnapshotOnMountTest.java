@@ -276,8 +276,8 @@ class SnapshotOnMountTest {
         assertSaid("there is no snapshot 'none'", mixed.output());
         assertSaid("Deleted 1 snapshot.", mixed.output());
 
-        assertSaid("Deleted 0 snapshots", volume.run("snapshot", "prune", "--keep-last=1"));
-        assertSaid("Would delete 0", volume.run("snapshot", "prune", "--keep-last=1", "--all", "--dry-run"));
+        assertSaid("Deleted 0 of 0 snapshots", volume.run("snapshot", "prune", "--keep-last=1"));
+        assertSaid("Would delete 0 of 2", volume.run("snapshot", "prune", "--keep-last=1", "--all", "--dry-run"));
         volume.run("snapshot", "create", "newest");
         assertEquals(3, names().size());
         assertSaid("Held until", volume.run("snapshot", "prune", "--keep-last=1", "--all"));

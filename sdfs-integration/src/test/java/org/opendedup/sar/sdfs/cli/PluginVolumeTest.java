@@ -98,6 +98,8 @@ class PluginVolumeTest {
                 "index convert chunkstash",
                 "index join",
                 "index stop",
+                "snapshot list",
+                "snapshot create a",
                 "tier status",
                 "tier pin a",
                 "support-bundle",

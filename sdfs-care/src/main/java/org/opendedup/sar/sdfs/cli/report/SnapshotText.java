@@ -76,12 +76,9 @@ public final class SnapshotText {
                         .append(": ")
                         .append(Printable.line(one.snapshot()))
                         .append('\n'));
+        int all = pruned.deleted().size() + pruned.held().size() + pruned.kept();
         return text.append(deleted)
-                .append(pruned.deleted().size())
-                .append(" snapshots; ")
-                .append(pruned.kept())
-                .append(" are kept by ")
-                .append(pruned.keep())
+                .append(pruned.deleted().size() + " of " + all + " snapshots, by the rules " + pruned.keep())
                 .toString();
     }
 }
