@@ -168,6 +168,33 @@ class CloneTest {
         assertEquals(2 * taken, volume.context().capacity().takenBytes());
     }
 
+    /** Any user can make such a tree; neither the clone nor the removal of one may need a thread's stack for it. */
+    @Test
+    void aDeepTreeIsClonedAndRemoved() throws IOException {
+        int depth = 3000;
+        long source = trial.folder(Inode.ROOT, "source");
+        long at = source;
+        for (int level = 0; level < depth; level++) {
+            trial.file(at, "file", new byte[] {1});
+            at = trial.folder(at, "folder");
+        }
+        volume.sync();
+        long files = volume.context().metadata().totals().files();
+
+        assertEquals(depth, trial.clone(source, "clone").files());
+
+        assertThrows(
+                InterruptedIOException.class,
+                () -> trial.clone(source, "stopped", (stage, done, of) -> {
+                    if (done > 2 * depth - 10) {
+                        throw new InterruptedIOException("stopped");
+                    }
+                }));
+        awaitFreed();
+        volume.sync();
+        assertEquals(2 * files - 1, volume.context().metadata().totals().files());
+    }
+
     @Test
     void aCloneThatFindsNoSpaceLeavesNothing() throws IOException {
         long source = trial.makeSource(seed);
