@@ -162,7 +162,7 @@ class SalvageOfBackupTest {
                         volume,
                         trial.config.locations(),
                         trial.config.keys(),
-                        DataLocations.of(data),
+                        data,
                         Map.of(exists ? 1L : 1L << 20, first),
                         List.of(),
                         (step, done, of) -> {});
