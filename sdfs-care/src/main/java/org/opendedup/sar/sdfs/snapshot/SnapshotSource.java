@@ -13,6 +13,12 @@ public interface SnapshotSource {
     int beingFreed();
 
     /**
+     * Returns the bytes of chunks, before compression, that deleting this snapshot alone would free, as of the last
+     * commit. ENOENT.
+     */
+    long bytesFreedBy(String name) throws IOException;
+
+    /**
      * Makes a snapshot of all that programs have written up to now, also of what the kernel has not sent yet.
      *
      * @param heldUntilMs until when it must not be deleted, in milliseconds since 1970; 0: it may be

@@ -28,6 +28,11 @@ public final class FakeSnapshots implements SnapshotSource {
     }
 
     @Override
+    public synchronized long bytesFreedBy(String name) throws PosixException {
+        return 1000 * find(name).number();
+    }
+
+    @Override
     public synchronized SnapshotRecord create(String name, long heldUntilMs, boolean isScheduled)
             throws PosixException {
         if (all.stream().anyMatch(one -> one.name().equals(name))) {

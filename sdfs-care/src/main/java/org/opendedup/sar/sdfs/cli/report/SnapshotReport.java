@@ -1,14 +1,24 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.sdfs.config.KeepRules;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.snapshot.SnapshotCare;
+import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
 
 /** What the snapshot commands report. The names are stable. */
 public final class SnapshotReport {
+    /** A number of bytes that is not known. */
+    static final long UNKNOWN = -1;
+
+    /** For how long a list computes what deleting its snapshots would free, in milliseconds. */
+    private static final long LIST_MS = 1000;
+
     private SnapshotReport() {}
 
     /**
@@ -17,6 +27,8 @@ public final class SnapshotReport {
      * @param heldUntil until when it cannot be deleted; empty if it can
      * @param files inodes of the volume when it was made
      * @param logicalBytes bytes of the files of the volume then, without holes
+     * @param freesBytes bytes of chunks, before compression, that deleting this one alone would free; -1 if that was
+     *     not asked for, or there are so many snapshots that it takes too long
      */
     public record One(
             String snapshot,
@@ -25,8 +37,13 @@ public final class SnapshotReport {
             String heldUntil,
             boolean scheduled,
             long files,
-            long logicalBytes) {
+            long logicalBytes,
+            long freesBytes) {
         public static One of(SnapshotRecord record) {
+            return of(record, UNKNOWN);
+        }
+
+        private static One of(SnapshotRecord record, long freesBytes) {
             return new One(
                     record.name(),
                     record.number(),
@@ -34,7 +51,8 @@ public final class SnapshotReport {
                     record.heldUntilMs() > System.currentTimeMillis() ? time(record.heldUntilMs()) : "",
                     record.isScheduled(),
                     record.files(),
-                    record.logicalBytes());
+                    record.logicalBytes(),
+                    freesBytes);
         }
 
         private static String time(long ms) {
@@ -57,11 +75,29 @@ public final class SnapshotReport {
     public record All(List<One> snapshots, int beingFreed, String schedule, String next, String keep) {
         public static All of(SnapshotCare care, StartTimes timer) {
             return new All(
-                    One.listOf(care.source().list()),
+                    withFreed(care.source()),
                     care.source().beingFreed(),
                     timer.rule(),
                     timer.nextText(),
                     care.rules().toString());
+        }
+    }
+
+    private static List<One> withFreed(SnapshotSource source) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIST_MS);
+        List<One> all = new ArrayList<>();
+        for (SnapshotRecord record : source.list()) {
+            all.add(One.of(record, System.nanoTime() - end > 0 ? UNKNOWN : freedBy(record, source)));
+        }
+        return all;
+    }
+
+    private static long freedBy(SnapshotRecord record, SnapshotSource source) {
+        try {
+            return source.bytesFreedBy(record.name());
+        } catch (IOException e) {
+            // Deleted meanwhile, or a record of it cannot be read.
+            return UNKNOWN;
         }
     }
 

@@ -35,9 +35,9 @@ public final class SnapshotText {
         int width = snapshots.stream()
                 .mapToInt(one -> Printable.line(one.snapshot()).length())
                 .reduce(NAME_WIDTH_LEAST, Math::max);
-        String format = "%-" + width + "s  %-25s  %10s  %10s  %s";
+        String format = "%-" + width + "s  %-25s  %10s  %10s  %10s  %s";
         var text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, format, "NAME", "MADE", "FILES", "BYTES", "")
+        text.append(String.format(Locale.ROOT, format, "NAME", "MADE", "FILES", "BYTES", "FREES", "")
                         .stripTrailing())
                 .append('\n');
         for (SnapshotReport.One one : snapshots) {
@@ -48,6 +48,7 @@ public final class SnapshotText {
                     one.created(),
                     one.files(),
                     ByteSize.rounded(one.logicalBytes()),
+                    one.freesBytes() == SnapshotReport.UNKNOWN ? "-" : ByteSize.rounded(one.freesBytes()),
                     notes(one));
             text.append(line.stripTrailing()).append('\n');
         }

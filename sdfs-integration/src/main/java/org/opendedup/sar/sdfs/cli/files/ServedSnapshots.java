@@ -19,6 +19,11 @@ public record ServedSnapshots(VolumeSnapshots snapshots, ServedPaths.Cache cache
     }
 
     @Override
+    public long bytesFreedBy(String name) throws IOException {
+        return snapshots.bytesFreedBy(name, name);
+    }
+
+    @Override
     public SnapshotRecord create(String name, long heldUntilMs, boolean isScheduled) throws IOException {
         cache.writeBack();
         return snapshots.create(name, heldUntilMs, isScheduled);
