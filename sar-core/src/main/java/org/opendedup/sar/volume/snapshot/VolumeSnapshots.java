@@ -159,12 +159,15 @@ public final class VolumeSnapshots implements Closeable {
 
     /**
      * Returns the bytes of chunks, before compression, that deleting these snapshots would free, and all others between
-     * them. Exact for what is committed. ENOENT.
+     * them. Exact: commits first what is pending, because a commit makes the versions that they have. ENOENT.
      *
      * @param first the older one
      * @param last the younger one, or the same
      */
     public long bytesFreedBy(String first, String last) throws IOException {
+        if (metadata.pendingBytes() > 0) {
+            committer.commit();
+        }
         return metadata.recipes()
                 .bytesBetween(
                         snapshots.before(get(first).number()),

@@ -12,10 +12,7 @@ public interface SnapshotSource {
     /** Returns the number of deleted snapshots of which something is not freed yet. */
     int beingFreed();
 
-    /**
-     * Returns the bytes of chunks, before compression, that deleting this snapshot alone would free, as of the last
-     * commit. ENOENT.
-     */
+    /** Returns the bytes of chunks, before compression, that deleting this snapshot alone would free. ENOENT. */
     long bytesFreedBy(String name) throws IOException;
 
     /**
