@@ -15,6 +15,7 @@ import org.opendedup.sar.metadata.RawRecords;
 import org.opendedup.sar.metadata.counts.DamageRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
@@ -31,6 +32,8 @@ import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.VersionKeys;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
 import org.opendedup.sar.metadata.versions.Kinds;
 import org.opendedup.sar.metadata.versions.Snapshots;
 import org.opendedup.sar.metadata.versions.VersionKeeper;
@@ -159,9 +162,20 @@ public class MetadataRepair implements Corrections {
         return Births.stamped(Births.body(value), before == null ? birth : Births.of(before));
     }
 
-    /** Puts a record that each snapshot has for which there is no version of it. */
-    final void putForAll(Family family, byte[] key, byte[] value) {
-        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value);
+    /**
+     * Puts a page of a recipe that each snapshot has that was made after the last version of it died: the older ones
+     * have that version, or an earlier one.
+     */
+    final void putForLater(byte[] key, byte[] value) throws IOException {
+        long born = 0;
+        byte[] from = VersionKeys.version(Kind.RECIPE, key, 0);
+        try (Cursor versions =
+                database.scan(Family.VERSION, from, VersionKeys.version(Kind.RECIPE, key, Long.MAX_VALUE))) {
+            while (versions.next()) {
+                born = VersionKeys.deathOf(Kind.RECIPE, versions.key());
+            }
+        }
+        pending.put(new Quarantine.Record(Family.RECIPE, ByteBuffer.wrap(key)), Births.stamped(value, born));
     }
 
     void flushIfLarge() throws IOException {

@@ -171,7 +171,7 @@ public final class SalvageRepair extends MetadataRepair {
             int length = (int) Math.min(pageBytes, inode.size() - page * pageBytes);
             byte[] key = Keys.of(id, page);
             // Also for snapshots, which would read zeros.
-            putForAll(Family.RECIPE, key, LostPages.encode(key, lost.container(), length));
+            putForLater(key, LostPages.encode(key, lost.container(), length));
             added[1] += length;
             flushIfLarge();
             return true;

@@ -34,6 +34,7 @@ import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Inode;
@@ -44,6 +45,9 @@ import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.VersionKeys;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
+import org.opendedup.sar.metadata.versions.VersionKeeper;
 
 /** What others refer to is made anew, bytes that may be lost become errors, and nothing is read again and again. */
 class SalvageRepairTest {
@@ -171,6 +175,26 @@ class SalvageRepairTest {
         byte[] value = heap.get(Family.RECIPE, key);
         assertNotNull(value, "page " + page + " reads as zeros");
         return ChunkId.container(RecipeFormat.decode(key, value, PAGE_BYTES).chunkId(0));
+    }
+
+    /** An older snapshot has a version of the page, which is sound. */
+    @Test
+    void aPageThatIsLostIsLostForSnapshotsAfterItsLastVersionOnly() throws IOException {
+        name(Inode.ROOT, "file", FILE, Modes.REGULAR);
+        file(FILE, 1, 2 * PAGE_BYTES, 2 * PAGE_BYTES);
+        lost.addRecord(Family.RECIPE, Keys.of(FILE, 0));
+        lost.addRecord(Family.RECIPE, Keys.of(FILE, 1));
+        byte[] key = Keys.of(FILE, 0);
+        for (long death : new long[] {300, 500}) {
+            byte[] value = Births.stamped(LostPages.encode(key, CONTAINER, PAGE_BYTES), death - 200);
+            put(Family.VERSION, VersionKeys.version(Kind.RECIPE, key, death), value);
+            put(Family.DEATH, VersionKeys.death(death, death - 200, Kind.RECIPE, key), VersionKeeper.DEATH);
+        }
+        put(Family.SYSTEM, SystemRecords.NEXT_SNAPSHOT, SystemRecords.encodeNumber(600));
+        salvage();
+        assertEquals(LOST_CONTAINER, containerOf(FILE, 0));
+        assertEquals(500, Births.of(Objects.requireNonNull(heap.get(Family.RECIPE, key))));
+        assertEquals(0, Births.of(Objects.requireNonNull(heap.get(Family.RECIPE, Keys.of(FILE, 1)))));
     }
 
     /** Keys whose last bytes are 0 have a key before them only with a borrow. */
