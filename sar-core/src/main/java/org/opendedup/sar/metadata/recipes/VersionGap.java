@@ -1,5 +1,9 @@
 package org.opendedup.sar.metadata.recipes;
 
+import java.io.IOException;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.Keys;
 
 /**
@@ -13,6 +17,19 @@ record VersionGap(long before, long after) {
     /** The first snapshot with which such a version can have died. */
     long firstDeath() {
         return before + 2;
+    }
+
+    /**
+     * Returns the first death from {@code from} on that a version has; a number behind all of the gap if there is none.
+     * So the numbers between, of snapshots that were freed long ago, cost nothing.
+     */
+    long nextDeath(Overlay overlay, long from) throws IOException {
+        if (from > after) {
+            return from;
+        }
+        try (Cursor cursor = overlay.scan(Family.DEATH, Keys.of(from), Keys.of(after + 1))) {
+            return cursor.next() ? Keys.longAt(cursor.key(), 0) : after + 1;
+        }
     }
 
     /** Returns the first key that a death in this gap can have. What is older than all snapshots has birth 0. */

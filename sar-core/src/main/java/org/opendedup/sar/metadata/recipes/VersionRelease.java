@@ -85,7 +85,7 @@ public final class VersionRelease implements Closeable {
             if (found != null && (versions.size() >= STEP || references >= StepLimit.MAX_REFERENCES)) {
                 next = Arrays.copyOf(found, found.length + 1);
             } else {
-                death++;
+                death = gap.nextDeath(overlay, death + 1);
                 next = gap.from(death);
             }
         }

@@ -55,7 +55,8 @@ final class VersionSpace {
 
     /** Counts the references to the chunks of one pass; returns false if they are too many. */
     private boolean add(LongIntHashMap references, int pass, int passes) throws IOException {
-        for (long death = gap.firstDeath(); death <= gap.after(); death++) {
+        long death = gap.nextDeath(overlay, gap.firstDeath());
+        while (death <= gap.after()) {
             try (Cursor cursor = overlay.scan(Family.DEATH, gap.from(death), gap.to(death))) {
                 while (cursor.next()) {
                     if (VersionKeys.kindOfDeath(cursor.key()) == Kind.RECIPE) {
@@ -66,6 +67,7 @@ final class VersionSpace {
                     }
                 }
             }
+            death = gap.nextDeath(overlay, death + 1);
         }
         return true;
     }
