@@ -82,7 +82,7 @@ public final class MetadataStore implements Closeable {
     /** The totals in the last frozen generation; guarded by the caller's lock. */
     private Totals frozenTotals;
 
-    /** A snapshot that readers see when the commit of its generation is durable. */
+    /** A snapshot that readers see, or that is freed, when the commit of its generation is durable. */
     private record Unseen(SnapshotRecord record, long generation) {}
 
     private MetadataStore(KeyValueStore database, MetadataHeader header, long cacheBytes, NameHash nameHash)
@@ -214,6 +214,7 @@ public final class MetadataStore implements Closeable {
         SnapshotRecord deleted = record.deleted();
         overlay.put(Family.SYSTEM, deleted.key(), deleted.encode());
         snapshots.deleted(deleted, nowMs);
+        uncommittedSnapshots.add(new Unseen(deleted, overlay.pending().number()));
     }
 
     /** Changes until when a snapshot must not be deleted; a change like any other. */

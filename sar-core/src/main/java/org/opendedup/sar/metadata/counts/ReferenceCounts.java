@@ -214,7 +214,12 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Returns whether each copy that a page refers to may get further references. */
+    /**
+     * Returns whether each copy that a page refers to may get further references: it exists, is not about to become a
+     * tombstone, and has room for them. Damaged copies may. A page of a snapshot is read without a lock, so that its
+     * copies may have lost their references since: call this, and {@link #addAll} afterwards, within one use of the
+     * grace period that the collector waits for.
+     */
     public boolean hasRoomFor(RecipePage page) throws IOException {
         int entry = 0;
         while (entry < page.count()) {
@@ -227,7 +232,10 @@ public final class ReferenceCounts {
             synchronized (stripe) {
                 CountRecord record = stripe.record(container);
                 while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
-                    if (record.count(ChunkId.slot(page.chunkId(entry))) >= MAX_COUNT) {
+                    int slot = ChunkId.slot(page.chunkId(entry));
+                    int count = record.count(slot);
+                    boolean isGoing = count == 0 && stripe.isCondemned(container, slot);
+                    if (!record.isAlive(slot) || isGoing || count >= MAX_COUNT) {
                         return false;
                     }
                     entry++;

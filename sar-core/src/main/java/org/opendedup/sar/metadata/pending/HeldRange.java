@@ -19,14 +19,22 @@ public final class HeldRange {
     private final Family family;
     private final byte[] from;
     private final byte[] to;
+    private final boolean isOfSnapshot;
     /** The records by key. A key that was removed since loading has the value {@link Generation#DELETED}. */
     private final ConcurrentNavigableMap<byte[], byte[]> records = new ConcurrentSkipListMap<>(Arrays::compareUnsigned);
     /** Key up to which the range is in memory, exclusive; null until it is loaded. */
     private volatile byte @Nullable [] end;
+    /** Whether readers use the database from now on. Guarded by this. */
+    private boolean isOver;
 
-    /** Creates a range from {@code from} (inclusive) to {@code to} (exclusive). */
-    HeldRange(Family family, byte[] from, byte[] to) {
+    /**
+     * Creates a range from {@code from} (inclusive) to {@code to} (exclusive).
+     *
+     * @param isOfSnapshot whether it is in a snapshot: then it is in memory until the next commit only
+     */
+    HeldRange(Family family, byte[] from, byte[] to, boolean isOfSnapshot) {
         this.family = family;
+        this.isOfSnapshot = isOfSnapshot;
         this.from = from;
         this.to = to;
     }
@@ -50,7 +58,16 @@ public final class HeldRange {
                 reached = count == max ? successor(key) : to;
             }
         }
-        end = reached;
+        setEnd(reached);
+    }
+
+    private synchronized void setEnd(byte[] reached) {
+        end = isOver ? null : reached;
+    }
+
+    private synchronized void giveUp() {
+        isOver = true;
+        end = null;
     }
 
     /** Returns the least key that is greater than {@code key}. */
@@ -62,6 +79,11 @@ public final class HeldRange {
      * Adds the changes of a commit, which are now in the database. Called while the generation is still in the overlay.
      */
     void committed(Generation generation) {
+        if (isOfSnapshot) {
+            // A record that was rewritten, or moved among the versions, is not found by the keys of these.
+            giveUp();
+            return;
+        }
         records.putAll(generation.changes(family).subMap(from, to));
     }
 

@@ -120,14 +120,14 @@ public final class Overlay {
      * @param first the first key that a record may have, {@code from} or greater
      */
     public HeldRange hold(Family family, byte[] from, byte[] first, byte[] to, int max) throws IOException {
-        HeldRange range = new HeldRange(family, from, to);
+        boolean isOfSnapshot = isInSnapshot(family, first);
+        HeldRange range = new HeldRange(family, from, to, isOfSnapshot);
         // Commits report their changes to the range as soon as it is in the list, and it reads the database only then:
         // so it misses none.
         held.add(range);
         try {
-            try (Cursor cursor = isInSnapshot(family, first)
-                    ? snapshotReads.scan(family, first, to)
-                    : database.scan(family, first, to)) {
+            try (Cursor cursor =
+                    isOfSnapshot ? snapshotReads.scan(family, first, to) : database.scan(family, first, to)) {
                 range.load(cursor, max, key -> isRemoved(family, key));
             }
             return range;

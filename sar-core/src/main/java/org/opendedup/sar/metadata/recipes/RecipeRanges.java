@@ -135,8 +135,8 @@ public final class RecipeRanges {
      * borders. The listener is notified of each page after its change, in ascending order, without gaps.
      *
      * @return bytes copied: the length, or less if there is more to copy
-     * @throws PosixException EOPNOTSUPP if a chunk has as many references as can be counted; the bytes themselves can
-     *     be copied
+     * @throws PosixException EOPNOTSUPP if a chunk has as many references as can be counted, or, of a source in a
+     *     snapshot, was given up for another copy meanwhile; the bytes themselves can be copied
      */
     public long copy(Copy copy, StepLimit limit, CopyListener listener) throws IOException {
         int maxPages = limit.pages();
@@ -258,7 +258,7 @@ public final class RecipeRanges {
             if (!counts.hasRoomFor(now)) {
                 throw new PosixException(
                         PosixException.Reason.EOPNOTSUPP,
-                        "a chunk of inode " + copy.source + " has as many references as can be counted");
+                        "a chunk of inode " + copy.source + " cannot get another reference now");
             }
             if (exists || now.count() > 0) {
                 int more = now.dataBytes() - before.dataBytes();

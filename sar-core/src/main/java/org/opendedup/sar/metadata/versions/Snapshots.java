@@ -36,7 +36,7 @@ public final class Snapshots {
     private final NavigableMap<Long, SnapshotRecord> living = new ConcurrentSkipListMap<>();
     /** Those that readers see: they exist, and the commit that has them is durable. */
     private final Map<String, Long> visible = new ConcurrentHashMap<>();
-    /** Those that are deleted and have versions yet, by number. */
+    /** Those that are deleted, durably, and have versions yet, by number. */
     private final NavigableMap<Long, SnapshotRecord> deleted = new ConcurrentSkipListMap<>();
 
     private volatile long next;
@@ -94,8 +94,15 @@ public final class Snapshots {
         next = record.number() + 1;
     }
 
-    /** Shows readers a snapshot that was created; its commit is durable. */
+    /**
+     * Shows readers a snapshot that was created, or has a deleted one freed; its commit is durable. Before, this commit
+     * may still move versions that nothing but the deleted snapshot has.
+     */
     public void show(SnapshotRecord record) {
+        if (record.isDeleted()) {
+            deleted.put(record.number(), record);
+            return;
+        }
         if (!living.containsKey(record.number())) {
             return; // deleted before anybody saw it
         }
@@ -112,7 +119,6 @@ public final class Snapshots {
     public void deleted(SnapshotRecord record, long nowMs) {
         visible.remove(record.name(), record.number());
         living.remove(record.number());
-        deleted.put(record.number(), record);
         noteChange(nowMs);
     }
 
@@ -126,7 +132,7 @@ public final class Snapshots {
         deleted.remove(number);
     }
 
-    /** Returns those that are deleted, and of which versions remain, in ascending order of numbers. */
+    /** Returns those that are deleted, durably, and of which versions remain, in ascending order of numbers. */
     public List<SnapshotRecord> deleted() {
         return List.copyOf(deleted.values());
     }

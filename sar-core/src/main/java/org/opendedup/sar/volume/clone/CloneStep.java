@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -251,8 +252,9 @@ final class CloneStep implements Closeable {
         context.capacity().take(dataBytes, true);
         long left = dataBytes;
         committer.changes().lock();
-        try {
+        try (GracePeriod.Use use = context.collector().uses().begin()) {
             for (Item item : items) {
+                requireReferable(item);
                 put(item);
                 left -= item.page == null ? 0 : item.page.dataBytes();
                 report = report.plus(reportOf(item));
@@ -265,6 +267,16 @@ final class CloneStep implements Closeable {
             if (item.page != null) {
                 context.noteCopied(item.clone, 0, item.page.bytes());
             }
+        }
+    }
+
+    /**
+     * Leaves a small file to {@link FileClone} if its chunks cannot get another reference. Nobody locks the page of a
+     * snapshot, which may refer to other copies of them by now.
+     */
+    private void requireReferable(Item item) throws IOException {
+        if (item.page != null && !metadata.counts().hasRoomFor(item.page)) {
+            item.page = null;
         }
     }
 

@@ -264,7 +264,8 @@ final class FileClone implements RecipeRanges.CopyListener {
     private long change(long from, long to) throws IOException {
         copiedTo = from;
         committer.changes().lock();
-        try {
+        // Nobody locks the pages of a snapshot: the collector must not give up what they refer to meanwhile.
+        try (GracePeriod.Use use = context.collector().uses().begin()) {
             return from
                     + metadata.ranges()
                             .copy(new RecipeRanges.Copy(source.id, from, clone.id, from, to - from), STEP, this);
@@ -281,8 +282,8 @@ final class FileClone implements RecipeRanges.CopyListener {
     }
 
     /**
-     * Stores bytes of one page a second time, because one of their chunks has as many references as can be counted. The
-     * storing lock of the source is held, so nothing may be collected to make room.
+     * Stores bytes of one page a second time, because one of their chunks cannot get another reference. The storing
+     * lock of the source is held, so nothing may be collected to make room.
      */
     private long storeAgain(long from, long to) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate((int) (to - from));

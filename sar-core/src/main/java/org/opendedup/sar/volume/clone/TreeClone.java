@@ -14,6 +14,7 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -204,7 +205,7 @@ public final class TreeClone {
         }
     }
 
-    /** Lists some entries of a folder. One that was removed meanwhile has none. */
+    /** Lists some entries of a folder. One that was removed meanwhile has none; of a deleted snapshot: ESTALE. */
     private List<Named> list(Folder folder, int most) throws IOException {
         List<Named> some = new ArrayList<>();
         try {
@@ -219,7 +220,7 @@ public final class TreeClone {
                 return true;
             });
         } catch (PosixException e) {
-            if (e.reason() != Reason.ESTALE) {
+            if (e.reason() != Reason.ESTALE || SnapshotIds.isInSnapshot(folder.source)) {
                 throw e;
             }
         }

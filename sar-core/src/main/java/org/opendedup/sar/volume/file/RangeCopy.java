@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.file;
 
 import java.io.IOException;
 import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -197,7 +198,8 @@ public final class RangeCopy {
             }
             Lock changes = committer.changes();
             changes.lock();
-            try {
+            // Nobody locks the pages of a snapshot: the collector must not give up what they refer to meanwhile.
+            try (GracePeriod.Use use = context.collector().uses().begin()) {
                 synchronized (target) {
                     targetContents.prepay(0);
                 }

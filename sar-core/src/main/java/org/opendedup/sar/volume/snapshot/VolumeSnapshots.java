@@ -224,9 +224,13 @@ public final class VolumeSnapshots implements Closeable {
                             + " and must not be deleted before");
         }
         committer.checkNotFailed();
-        committer.commitWith(() -> metadata.deleteSnapshot(record, clock.millis()));
-        noteChange();
-        freeDeleted();
+        try {
+            committer.commitWith(() -> metadata.deleteSnapshot(record, clock.millis()));
+        } finally {
+            // Also of a commit that waits for space: the deletion becomes durable with it.
+            noteChange();
+            freeDeleted();
+        }
     }
 
     /** Goes on to free what only deleted snapshots have, in the background. */
@@ -251,6 +255,10 @@ public final class VolumeSnapshots implements Closeable {
     private void freeLogging() {
         try {
             while (!closing && freeNext()) {}
+            if (!closing && committer.isShort()) {
+                pause();
+                freeDeleted();
+            }
         } catch (NoSpaceException e) {
             log.debug("deleted snapshots are freed when there is space: {}", e.getMessage());
             pause();

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.restore.bulk.Places;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.sdfs.log.EachEvent;
@@ -135,7 +136,8 @@ final class TreePlan {
             volume.attributes(inode);
             return false;
         } catch (PosixException e) {
-            if (e.reason() != PosixException.Reason.ESTALE) {
+            // In a snapshot nothing is removed: then all of it was deleted.
+            if (e.reason() != PosixException.Reason.ESTALE || SnapshotIds.isInSnapshot(inode)) {
                 throw e;
             }
             LOG.info(EachEvent.MARKER, "inode {} was removed meanwhile and is not restored", inode);
