@@ -129,7 +129,7 @@ class ArchitectureTest {
     /** The rooms of a divided layer, ground first. Each may import those before it; "" is the layer's own package. */
     private static final Map<String, List<String>> ROOMS = Map.of(
             "metadata",
-            List.of("record", "db", "backup", "versions", "pending", "counts", "recipes", "", "repair"),
+            List.of("record", "db", "backup", "versions", "pending", "counts", "quota", "recipes", "", "repair"),
             "volume",
             List.of(
                     "config",
@@ -147,6 +147,7 @@ class ArchitectureTest {
                     "snapshot",
                     "parts",
                     "file",
+                    "quota",
                     "rewrite",
                     "clone",
                     ""));
@@ -160,6 +161,7 @@ class ArchitectureTest {
             entry("metadata.counts", Set.of("DamageRecords", "FormerPlaces", "NewDamage", "ReferenceCounts")),
             entry("metadata.db", Set.of("KeyValueStore", "KeyValueStores", "RecordCursor")),
             entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
+            entry("metadata.quota", Set.of("Account", "QuotaState", "Quotas", "Recount")),
             entry(
                     "metadata.recipes",
                     Set.of(
@@ -216,6 +218,7 @@ class ArchitectureTest {
             entry("volume.names", Set.of("AccessTimes", "EntryVisitor")),
             entry("volume.node", Set.of("OpenFile")),
             entry("volume.parts", Set.of("SpaceUse", "VolumeStatistics")),
+            entry("volume.quota", Set.of("VolumeQuotas")),
             entry("volume.raw", Set.of("FastTier")),
             entry("volume.rewrite", Set.of("Defragmentation", "FileState", "VolumeJoin")),
             entry("volume.snapshot", Set.of("VolumeSnapshots")),

@@ -35,7 +35,7 @@ public final class Comparison {
     /** The first difference, after which nothing else was run. Ends with a remount and a read of everything. */
     public Optional<Difference> run(List<Op> ops) throws IOException {
         List<Op> all = new ArrayList<>(ops);
-        all.addAll(List.of(new Op.Verify(), new Op.Remount(), new Op.Verify()));
+        all.addAll(List.of(new Op.Verify(), new Op.Remount(), new Op.Usage(), new Op.Verify()));
         try (FileSystem fileSystem = maker.make()) {
             OpRunner tested = new OpRunner(fileSystem);
             OpRunner model = new OpRunner(new ModelFileSystem());

@@ -51,6 +51,12 @@ public interface FileSystem extends Closeable {
 
     void sync() throws IOException;
 
+    /** Gives a folder a quota without limits: all that lies below it is charged to it. ENOTDIR. */
+    void chargeFolder(long inode) throws IOException;
+
+    /** Returns how many inodes users, groups and folders with quotas have, while nothing is open. */
+    List<String> usage() throws IOException;
+
     byte[] extendedAttribute(long inode, byte[] name) throws IOException;
 
     void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException;

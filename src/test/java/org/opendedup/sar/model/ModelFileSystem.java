@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.opendedup.sar.common.PosixException;
@@ -29,6 +30,8 @@ public class ModelFileSystem implements FileSystem {
 
     private final Map<Long, Node> nodes = new HashMap<>();
     private long lastInode = Inode.ROOT;
+    /** The folders with quotas, by number. */
+    private final Map<Integer, Long> projects = new HashMap<>();
 
     /** An inode. The fields that do not apply to its type are unused. */
     static final class Node {
@@ -40,6 +43,9 @@ public class ModelFileSystem implements FileSystem {
 
         int uid;
         int gid;
+        /** Number of the folder with a quota that it is charged to; 0 if there is none. */
+        int project;
+
         long accessedNs = NOW_NS;
         long modifiedNs = NOW_NS;
         SparseBytes bytes = new SparseBytes();
@@ -172,6 +178,7 @@ public class ModelFileSystem implements FileSystem {
         directory(directory);
         Node node = new Node(++lastInode, Modes.REGULAR | mode, owner);
         node.links = 0;
+        node.project = directory(directory).project;
         node.unnamed = true;
         nodes.put(node.inode, node);
         return node.toAttributes();
@@ -194,6 +201,7 @@ public class ModelFileSystem implements FileSystem {
         Node parent = liveDirectory(directory);
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
         Node node = new Node(++lastInode, mode, owner);
+        node.project = parent.project;
         nodes.put(node.inode, node);
         attach(parent, name, node);
         return node;
@@ -230,6 +238,7 @@ public class ModelFileSystem implements FileSystem {
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
         check(!node.isDirectory(), Reason.EPERM);
         check(node.links > 0 || node.unnamed, Reason.ENOENT);
+        check(node.project == parent.project, Reason.EXDEV);
         attach(parent, name, node);
         node.links++;
         node.unnamed = false;
@@ -264,6 +273,7 @@ public class ModelFileSystem implements FileSystem {
         Node target = to.children.get(text(newName));
         check(target == null || mode != RenameMode.NO_REPLACE, Reason.EEXIST);
         check(target != null || mode != RenameMode.EXCHANGE, Reason.ENOENT);
+        check(from.project == to.project, Reason.EXDEV);
         check(!moved.isDirectory() || !to.isBelowOrSame(moved), Reason.EINVAL);
         if (mode == RenameMode.EXCHANGE) {
             check(!target.isDirectory() || !from.isBelowOrSame(target), Reason.EINVAL);
@@ -323,6 +333,45 @@ public class ModelFileSystem implements FileSystem {
 
     @Override
     public void sync() throws IOException {}
+
+    @Override
+    public void chargeFolder(long inode) throws IOException {
+        Node folder = directory(inode);
+        if (!Objects.equals(projects.get(folder.project), inode)) {
+            folder.project = projects.size() + 1;
+            projects.put(folder.project, inode);
+        }
+        charge(folder, folder.parent == folder ? 0 : folder.parent.project);
+    }
+
+    private static void charge(Node folder, int from) {
+        for (Node child : folder.children.values()) {
+            child.project = child.project == from ? folder.project : child.project;
+            if (child.isDirectory() && child.project == folder.project) {
+                charge(child, from);
+            }
+        }
+    }
+
+    @Override
+    public List<String> usage() {
+        TreeMap<String, Integer> sums = new TreeMap<>();
+        TreeMap<Integer, Integer> folders = new TreeMap<>();
+        for (Node node : nodes.values()) {
+            if (node.links > 0) {
+                sums.merge("user " + node.uid, 1, Integer::sum);
+                sums.merge("group " + node.gid, 1, Integer::sum);
+                folders.merge(node.project, 1, Integer::sum);
+            }
+        }
+        folders.remove(0);
+        List<String> lines = new ArrayList<>();
+        sums.forEach((who, files) -> lines.add(who + ": " + files));
+        lines.sort(null);
+        // Their numbers are those of the volume.
+        folders.values().stream().sorted().forEach(files -> lines.add("folder: " + files));
+        return lines;
+    }
 
     @Override
     public byte[] extendedAttribute(long inode, byte[] name) throws IOException {
@@ -403,6 +452,7 @@ public class ModelFileSystem implements FileSystem {
     public ModelFileSystem copy() {
         ModelFileSystem copy = new ModelFileSystem();
         copy.lastInode = lastInode;
+        copy.projects.putAll(projects);
         nodes.values().forEach(node -> copy.nodes.put(node.inode, copyWithoutLinks(node)));
         for (Node node : nodes.values()) {
             Node copied = copy.nodes.get(node.inode);
@@ -415,6 +465,7 @@ public class ModelFileSystem implements FileSystem {
     private static Node copyWithoutLinks(Node node) {
         Node copy = new Node(node.inode, node.mode, new Owner(node.uid, node.gid));
         copy.links = node.links;
+        copy.project = node.project;
         copy.unnamed = node.unnamed;
         copy.accessedNs = node.accessedNs;
         copy.modifiedNs = node.modifiedNs;

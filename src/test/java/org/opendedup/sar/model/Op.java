@@ -71,6 +71,9 @@ public sealed interface Op {
 
     record ChangeOwner(String path, int uid, int gid) implements Op {}
 
+    /** Gives a folder a quota without limits: all that lies below it is charged to it. */
+    record ChargeFolder(String path) implements Op {}
+
     record ChangeTimes(String path, long accessedNs, long modifiedNs) implements Op {}
 
     record SetAttribute(String path, String name, String value, SetMode mode) implements Op {}
@@ -86,6 +89,9 @@ public sealed interface Op {
 
     /** Reads everything: names, attributes, contents. */
     record Verify() implements Op {}
+
+    /** Reads how many inodes users, groups and folders with quotas have. Only right after a remount. */
+    record Usage() implements Op {}
 
     /** Closes every handle, then the file system, and opens it again. */
     record Remount() implements Op {}

@@ -53,6 +53,9 @@ public final class OpGenerator {
                 refreshNames();
             }
             ops.add(op);
+            if (op instanceof Op.Remount) {
+                ops.add(new Op.Usage());
+            }
         }
         return ops;
     }
@@ -159,7 +162,8 @@ public final class OpGenerator {
     }
 
     private Op nextOnAttributes() {
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(11)) {
+            case 10 -> new Op.ChargeFolder(random.nextInt(8) == 0 ? file() : directory());
             case 0 -> new Op.ChangeMode(any(), random.nextInt(010000));
             case 1 -> new Op.ChangeOwner(any(), random.nextInt(3), random.nextInt(3));
             case 2 -> new Op.ChangeTimes(any(), random.nextLong(-CENTURY_NS, CENTURY_NS), random.nextLong(CENTURY_NS));

@@ -127,6 +127,9 @@ public final class OpRunner {
             return show(fileSystem.change(
                     walk.inode(change.path()),
                     new AttributeChange(null, change.uid(), change.gid(), null, null, null, null)));
+        } else if (op instanceof Op.ChargeFolder charge) {
+            fileSystem.chargeFolder(walk.inode(charge.path()));
+            return "charged";
         } else if (op instanceof Op.ChangeTimes change) {
             Attributes changed = fileSystem.change(
                     walk.inode(change.path()),
@@ -180,6 +183,8 @@ public final class OpRunner {
             closeAll();
             fileSystem.remount();
             return "remounted, problems " + fileSystem.problems();
+        } else if (op instanceof Op.Usage) {
+            return "used " + fileSystem.usage();
         }
         throw new AssertionError(op);
     }

@@ -2,17 +2,22 @@ package org.opendedup.sar.model;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.function.UnaryOperator;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.metadata.quota.QuotaState;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.QuotaId.Kind;
 import org.opendedup.sar.volume.TreeDigest;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.names.EntryVisitor;
@@ -208,6 +213,35 @@ public final class VolumeFileSystem implements FileSystem {
     @Override
     public void sync() throws IOException {
         volume.sync();
+    }
+
+    @Override
+    public void chargeFolder(long inode) throws IOException {
+        var unused = volume.quotas().setFolder(inode, UnaryOperator.identity(), (step, done, of) -> {});
+    }
+
+    @Override
+    public List<String> usage() throws IOException {
+        try {
+            volume.context().reaper().freed().get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IOException(e);
+        }
+        List<String> lines = new ArrayList<>();
+        List<QuotaState> states = volume.quotas().states().stream()
+                .filter(state -> state.files() > 0)
+                .toList();
+        states.stream()
+                .filter(state -> state.id().kind() != Kind.PROJECT)
+                .map(state -> state.id() + ": " + state.files())
+                .sorted()
+                .forEach(lines::add);
+        states.stream()
+                .filter(state -> state.id().kind() == Kind.PROJECT)
+                .map(QuotaState::files)
+                .sorted()
+                .forEach(files -> lines.add("folder: " + files));
+        return lines;
     }
 
     @Override

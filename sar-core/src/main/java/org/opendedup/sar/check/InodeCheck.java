@@ -1,6 +1,7 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
@@ -9,6 +10,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
+import org.opendedup.sar.metadata.quota.Recount;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Modes;
@@ -32,6 +34,8 @@ final class InodeCheck {
     private final NameCheck names;
     private long dataBytes;
     private long inodes;
+    private final Recount quotas = new Recount();
+    private boolean areAllDecoded = true;
 
     InodeCheck(
             MetadataRecords records,
@@ -53,6 +57,13 @@ final class InodeCheck {
 
     long inodes() {
         return inodes;
+    }
+
+    /**
+     * Returns which records of quotas differ from the inodes; none if an inode is damaged, whose owner is not known.
+     */
+    List<Recount.Difference> wrongQuotas() throws IOException {
+        return areAllDecoded ? quotas.differences(records.quotas()) : List.of();
     }
 
     void run(long bytes, Progress progress) throws IOException {
@@ -109,6 +120,7 @@ final class InodeCheck {
 
     private void inode(long id, @Nullable Inode inode, int subdirectories, long dead) throws IOException {
         if (inode == null) {
+            areAllDecoded = false;
             findings.add(
                     Severity.LOSS,
                     Kind.DAMAGED_RECORD,
@@ -116,6 +128,7 @@ final class InodeCheck {
             return;
         }
         dataBytes += inode.dataBytes();
+        quotas.add(inode);
         if (inode.isDirectory() && inode.links() > 0 && inode.links() != 2 + subdirectories) {
             findings.add(
                     Severity.DEFECT,

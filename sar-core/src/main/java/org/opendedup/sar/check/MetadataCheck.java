@@ -6,15 +6,16 @@ import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.quota.Recount;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;
 import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Checks the records of a volume's metadata against each other and against the directories of the containers: names,
- * inodes, recipes, counts and totals. Reads no chunk. Its memory does not depend on the size of the volume, but for 16
- * bytes for each directory of the namespace: it sorts in scratch files, 40 bytes for each reference of a recipe, and 32
- * for each name.
+ * inodes, recipes, counts, totals and quotas. Reads no chunk. Its memory does not depend on the size of the volume, but
+ * for 16 bytes for each directory of the namespace: it sorts in scratch files, 40 bytes for each reference of a recipe,
+ * and 32 for each name.
  */
 public final class MetadataCheck {
     private final MetadataRecords records;
@@ -50,6 +51,9 @@ public final class MetadataCheck {
             StoredCopies recounted = new ReferenceCheck(records, directories, findings, corrections)
                     .run(references, containers, progress);
             compare(totals, inodes, recounted);
+            for (Recount.Difference difference : inodes.wrongQuotas()) {
+                wrongTotals(difference.text());
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -8,6 +11,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.quota.Recount;
 import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
@@ -18,6 +22,8 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -126,6 +132,36 @@ public final class MetadataRecords {
         forEachCounted(
                 (container, found) -> stored[0] = found == null ? stored[0] : stored[0].plus(StoredCopies.of(found)));
         return new Totals(bytes, files, stored[0]);
+    }
+
+    /** Returns which records of what users, groups and projects use differ from all inodes that can be decoded. */
+    public List<Recount.Difference> recountQuotas() throws IOException {
+        Recount recount = new Recount();
+        try (RecordCursor<Inode> inodes = inodes()) {
+            while (inodes.next()) {
+                Inode inode = inodes.value();
+                if (inode != null) {
+                    recount.add(inode);
+                }
+            }
+        }
+        return recount.differences(quotas());
+    }
+
+    /** Returns the records of what users, groups and projects use; a value is null if its record is damaged. */
+    public Map<QuotaId, @Nullable QuotaRecord> quotas() throws IOException {
+        Map<QuotaId, @Nullable QuotaRecord> quotas = new HashMap<>();
+        try (KeyValueStore.Cursor cursor = database.scan(Family.SYSTEM, QuotaId.FIRST_KEY, QuotaId.END_KEY)) {
+            while (cursor.next()) {
+                QuotaId id = QuotaId.ofKey(cursor.key());
+                try {
+                    quotas.put(id, QuotaRecord.decode(id, cursor.value()));
+                } catch (CorruptionException | UnsupportedFormatException e) {
+                    quotas.put(id, null);
+                }
+            }
+        }
+        return quotas;
     }
 
     /** Visits the counts of all containers in ascending order of ids. */

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.counts.DamageRecords;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -22,6 +23,8 @@ import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.pending.IdAllocator;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.pending.Uncommitted;
+import org.opendedup.sar.metadata.quota.Account;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.recipes.RecipeRanges;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.recipes.StreamLogs;
@@ -69,6 +72,7 @@ public final class MetadataStore implements Closeable {
     private final ReferenceCounts counts;
     private final DamageRecords damage;
     private final ContainerTable containers;
+    private final Quotas quotas;
     private final IdAllocator inodes;
     private final IdAllocator containerIds;
     private final EpochHistory epochs;
@@ -97,6 +101,7 @@ public final class MetadataStore implements Closeable {
         damage = new DamageRecords(overlay);
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), damage, cacheBytes / 4);
         containers = ContainerTable.open(database);
+        quotas = Quotas.open(database);
         recipes = new RecipeStore(overlay, snapshots, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
         streamLogs = new StreamLogs(overlay, counts);
@@ -257,6 +262,11 @@ public final class MetadataStore implements Closeable {
         return containers;
     }
 
+    /** Returns what each user, group and project uses. */
+    public Quotas quotas() {
+        return quotas;
+    }
+
     /** Returns the epochs of this metadata; {@link #beginEpoch} adds one. */
     public EpochHistory epochs() {
         return epochs;
@@ -326,6 +336,27 @@ public final class MetadataStore implements Closeable {
         files += moreFiles;
     }
 
+    /** Adds to the running totals, and to what is counted for an account, as a change like any other. */
+    public void count(Account account, long moreLogicalBytes, long moreFiles) {
+        addToTotals(moreLogicalBytes, moreFiles);
+        quotas.count(account, moreLogicalBytes, moreFiles);
+    }
+
+    /**
+     * Counts a new inode, as a change like any other. EDQUOT.
+     *
+     * @param isExempt whether quotas do not matter, as for root
+     */
+    public void countNew(Account account, boolean isExempt) throws PosixException {
+        quotas.addFile(account, isExempt);
+        addToTotals(0, 1);
+    }
+
+    /** Returns the account that an inode is charged to. */
+    public Account account(Inode inode) {
+        return quotas.account(inode.uid(), inode.gid(), inode.project());
+    }
+
     /** Returns the scrub that was begun last; null if there was none. */
     public @Nullable ScrubRecord scrub() throws IOException {
         return scrub(SystemRecords.SCRUB);
@@ -378,6 +409,7 @@ public final class MetadataStore implements Closeable {
         if (!now.equals(frozenTotals)) {
             overlay.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(now));
         }
+        quotas.freeze(overlay);
         Generation frozen = overlay.freeze();
         frozenTotals = now;
         return frozen;

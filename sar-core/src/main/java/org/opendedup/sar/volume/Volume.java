@@ -16,6 +16,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
@@ -50,6 +51,7 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.quota.VolumeQuotas;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.Reaper;
 import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
@@ -87,6 +89,7 @@ public final class Volume implements Closeable {
     private final Accesses accesses;
     private final Committer committer;
     private final VolumeMaintenance maintenance;
+    private final VolumeQuotas quotas;
     private boolean closed;
 
     private Volume(VolumeConfig config, VolumeContext context) {
@@ -97,6 +100,7 @@ public final class Volume implements Closeable {
         attributes = context.attributes();
         committer = context.committer();
         maintenance = new VolumeMaintenance(config, context);
+        quotas = new VolumeQuotas(context);
         FileRanges ranges = new FileRanges(context);
         changes = new AttributeChanges(context, new FileLengths(context, ranges));
         files = new OpenFiles(context, ranges);
@@ -219,9 +223,19 @@ public final class Volume implements Closeable {
         return rule != AccessTimes.NEVER && accesses.noteOpened(inode, rule);
     }
 
-    /** Changes attributes. EISDIR or EINVAL if the length of something other than a regular file is to change. */
+    /** Changes attributes as {@link #change(long, AttributeChange, boolean)} does, whatever the quotas are. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
-        return changes.change(inode, change);
+        return change(inode, change, true);
+    }
+
+    /**
+     * Changes attributes. EISDIR or EINVAL if the length of something other than a regular file is to change. EDQUOT if
+     * the new owner's or group's quota does not admit the inode.
+     *
+     * @param isExempt whether quotas do not matter, as for root
+     */
+    public Attributes change(long inode, AttributeChange change, boolean isExempt) throws IOException {
+        return changes.change(inode, change, isExempt);
     }
 
     /**
@@ -575,6 +589,25 @@ public final class Volume implements Closeable {
 
     public SpaceUse space() throws IOException {
         return SpaceUse.of(context);
+    }
+
+    /** Returns the space as it is in a folder, which may have a quota. */
+    public SpaceUse space(long inode) throws IOException {
+        Account account = nodes.with(inode, Node::account);
+        return space().within(context.metadata().quotas().leftOfProject(account));
+    }
+
+    /** Returns the limits of users, groups and folders. */
+    public VolumeQuotas quotas() {
+        return quotas;
+    }
+
+    /**
+     * Checks that {@code bytes} bytes more could be written to an open file now by the capacity and by the quotas.
+     * ENOSPC, EDQUOT.
+     */
+    public void checkRoom(OpenFile file, long bytes) throws IOException {
+        context.capacity().check(file.node().account(), bytes, file.mayUseReserve());
     }
 
     public VolumeCondition condition() throws IOException {

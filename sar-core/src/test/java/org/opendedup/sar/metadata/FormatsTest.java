@@ -39,6 +39,9 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.QuotaLimits;
+import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -66,9 +69,9 @@ public final class FormatsTest {
             1_700_000_000_000_000_300L,
             1_699_999_999_999_999_999L);
     private static final Inode INODE =
-            Inode.of(42, 0120777, TIMES).withOwner(1000, 100).withTarget(new byte[] {'a', '/', 'b'});
+            Inode.of(42, 0120777, TIMES).withOwner(1000, 100).withProject(9).withTarget(new byte[] {'a', '/', 'b'});
 
-    private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
+    private static final String GOLDEN_INODE = "0201ffc30201e8076409000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
@@ -79,14 +82,16 @@ public final class FormatsTest {
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
 
+    private static final String GOLDEN_QUOTA = "0180ade204da048080408080808004ac020080f5240080d095ffbc312a";
+
     private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
     private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
     public static final String GOLDEN_RAW = "0203850eac028080d0e2c6bfce972f00da5bb4";
     public static final String GOLDEN_RAW_CHANGED = "020883808080d080808040020005a702c0843dd3d860bf";
     public static final String GOLDEN_RAW_FRESH = "0204800e5c7914f5";
 
-    private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
-            List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
+    private static final List<String> GOLDEN_WITHOUT_CHECKSUM = List.of(
+            GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY, GOLDEN_QUOTA);
 
     @Test
     void anInodeIsStoredAsSpecified() throws IOException {
@@ -103,6 +108,26 @@ public final class FormatsTest {
         assertEquals(
                 Recipes.describe(recipe()),
                 Recipes.describe(RecipeFormat.decode(KEY, unhex(GOLDEN_RECIPE), PAGE_BYTES)));
+    }
+
+    @Test
+    void aQuotaIsStoredAsSpecified() throws IOException {
+        QuotaId id = new QuotaId(QuotaId.Kind.PROJECT, -2);
+        assertEquals("71756f7461207000000000fffffffe", hex(id.key()));
+        assertEquals(id, QuotaId.ofKey(id.key()));
+        assertEquals("71756f7461207500000000000003e8", hex(new QuotaId(QuotaId.Kind.USER, 1000).key()));
+        assertEquals("71756f746120670000000000000000", hex(new QuotaId(QuotaId.Kind.GROUP, 0).key()));
+        for (String wrong :
+                List.of("71756f7461207800000000000003e8", "71756f7461207500000001000003e8", "71756f74612075")) {
+            assertThrows(CorruptionException.class, () -> QuotaId.ofKey(unhex(wrong)));
+        }
+        QuotaLimits limits = new QuotaLimits(1 << 20, 1 << 30, 300, 0, 604_800);
+        QuotaRecord record = new QuotaRecord(5_000_000, 301, limits, 0, 1_700_000_000_000L, 42);
+        assertEquals(GOLDEN_QUOTA, hex(record.encode()));
+        assertEquals(record, QuotaRecord.decode(id, unhex(GOLDEN_QUOTA)));
+        byte[] softAboveHard = new QuotaRecord(0, 0, new QuotaLimits(0, 1, 0, 0, 0), 0, 0, 0).encode();
+        softAboveHard[3] = 2;
+        assertThrows(CorruptionException.class, () -> QuotaRecord.decode(id, softAboveHard));
     }
 
     @Test
@@ -309,14 +334,14 @@ public final class FormatsTest {
     void recordsHaveTheirBirthBehindTheirVersion() throws IOException {
         byte[] inode = unhex(GOLDEN_INODE);
         byte[] stamped = Births.stamped(inode, 300);
-        assertEquals("81ac02" + GOLDEN_INODE.substring(2), hex(stamped));
+        assertEquals("82ac02" + GOLDEN_INODE.substring(2), hex(stamped));
         assertEquals(300, Births.of(stamped));
         assertEquals(GOLDEN_INODE, hex(Births.body(stamped)));
         assertEquals(0, Births.of(inode));
         assertSame(inode, Births.stamped(inode, 0));
         assertSame(inode, Births.body(inode));
         assertEquals(hex(Inode.encode(Inode.decode(7, inode))), hex(Inode.encode(Inode.decode(7, stamped))));
-        byte[] cutOff = {(byte) 0x81, (byte) 0xac};
+        byte[] cutOff = {(byte) 0x82, (byte) 0xac};
         assertThrows(IOException.class, () -> Inode.decode(7, Births.body(cutOff)));
     }
 
@@ -443,7 +468,7 @@ public final class FormatsTest {
 
     /**
      * What volumes of earlier versions lack: writings in counts, compression of containers, intents, raw files,
-     * contents, changed bytes on the fast tier, births of records.
+     * contents, changed bytes on the fast tier, births of records, projects and what users use.
      */
     @ParameterizedTest
     @ValueSource(ints = {4, 5, 7, 8, 9, 10, 11})
@@ -467,6 +492,7 @@ public final class FormatsTest {
     private static Object decode(String golden, byte[] value) throws IOException {
         return switch (golden) {
             case GOLDEN_INODE -> Inode.decode(42, value);
+            case GOLDEN_QUOTA -> QuotaRecord.decode(new QuotaId(QuotaId.Kind.USER, 1), value);
             case GOLDEN_COUNTS -> CountRecord.decode(5, value, 1);
             case GOLDEN_HEADER -> SystemRecords.decodeHeader(value);
             case GOLDEN_CONTAINERS -> SystemRecords.decodeContainers(value);

@@ -3,6 +3,7 @@ package org.opendedup.sar.metadata;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Objects;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -16,6 +17,8 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -74,6 +77,25 @@ public final class MetadataDefects {
         Inode holder = Inode.decode(parent, above);
         put(database, Family.INODE, Keys.of(parent), Inode.encode(holder.withLinks(holder.links() + 1)));
         return inode;
+    }
+
+    /** Puts what a user, group or project uses. */
+    public static void putQuota(KeyValueStore database, QuotaId id, long bytes, long files) throws IOException {
+        put(
+                database,
+                Family.SYSTEM,
+                id.key(),
+                QuotaRecord.NONE.withAmounts(bytes, files).encode());
+    }
+
+    /** Returns a record of what a user, group or project uses with more bytes. */
+    public static byte[] quotaWithMore(QuotaId id, byte[] value, long bytes) {
+        try {
+            QuotaRecord before = QuotaRecord.decode(id, value);
+            return before.withAmounts(before.bytes() + bytes, before.files()).encode();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Puts a record of dead pages that cannot be decoded. */

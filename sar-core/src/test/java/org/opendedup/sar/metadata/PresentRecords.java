@@ -24,6 +24,7 @@ public final class PresentRecords {
     /** No change may run meanwhile. */
     public static MetadataRecords of(MetadataStore metadata) throws IOException {
         Overlay overlay = metadata.overlay();
+        metadata.quotas().freeze(overlay);
         HeapKeyValueStore copy = new HeapKeyValueStore();
         try (Batch batch = copy.batch()) {
             for (Family family : Family.values()) {

@@ -63,6 +63,7 @@ import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.QuotaId;
 import org.opendedup.sar.metadata.record.VersionKeys;
 import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.volume.backup.MetadataReport;
@@ -79,6 +80,9 @@ class RepairTest {
     private static final long DATABASE_BYTES = 32 << 20;
     private static final byte[] END = {(byte) 0xff};
 
+    /** Of what there are files. */
+    private static final QuotaId QUOTA = new QuotaId(QuotaId.Kind.GROUP, 0);
+
     @MemoryFolder
     Path folder;
 
@@ -94,6 +98,10 @@ class RepairTest {
         COUNT_RECORD_DAMAGED(Kind.DAMAGED_COUNTS),
         COUNT_RECORD_AND_ENTRY_MISSING(Kind.REFERENCES),
         TOTALS_DAMAGED(Kind.REFERENCES),
+        QUOTA_WRONG(Kind.REFERENCES),
+        QUOTA_MISSING(Kind.REFERENCES),
+        QUOTA_OF_NOTHING(Kind.REFERENCES),
+        QUOTA_DAMAGED(Kind.REFERENCES),
         NAME_LEADS_NOWHERE(Kind.NAMES),
         NAME_MISSING(Kind.NAMES),
         DIRECTORY_NAME_MISSING(Kind.NAMES),
@@ -241,6 +249,14 @@ class RepairTest {
                 });
             case TOTALS_DAMAGED ->
                 with(database -> change(database, Family.SYSTEM, "totals".getBytes(UTF_8), value -> new byte[] {99}));
+            case QUOTA_WRONG ->
+                with(database -> change(
+                        database, Family.SYSTEM, QUOTA.key(), value -> MetadataDefects.quotaWithMore(QUOTA, value, 5)));
+            case QUOTA_MISSING -> with(database -> change(database, Family.SYSTEM, QUOTA.key(), value -> new byte[0]));
+            case QUOTA_OF_NOTHING ->
+                with(database -> MetadataDefects.putQuota(database, new QuotaId(QuotaId.Kind.PROJECT, 7), 100, 1));
+            case QUOTA_DAMAGED ->
+                with(database -> change(database, Family.SYSTEM, QUOTA.key(), value -> new byte[] {99}));
             case NAME_LEADS_NOWHERE ->
                 with(database -> {
                     long inside = inside();

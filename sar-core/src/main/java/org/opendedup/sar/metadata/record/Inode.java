@@ -6,14 +6,15 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 /**
  * An inode as the database stores it.
  *
- * <p>Its record: a version byte, then varints: generation, mode, links, uid, gid, device, size, data bytes, parent,
- * modification time; access, change and birth time as differences from the modification time; the target's length, and
- * the target's bytes. The inode number is the key.
+ * <p>Its record: a version byte, then varints: generation, mode, links, uid, gid, project, device, size, data bytes,
+ * parent, modification time; access, change and birth time as differences from the modification time; the target's
+ * length, and the target's bytes. The inode number is the key.
  *
  * @param id inode number; 1 is the root directory; never reused
  * @param generation distinguishes two uses of one number (NFS); always 1, because numbers are not reused
  * @param mode file type and permissions, as in {@code st_mode}
  * @param links number of names; for a directory 2 plus the number of its subdirectories
+ * @param project number of the project that it is charged to, see {@link QuotaId}; 0 if there is none
  * @param device device number of a device node, else 0
  * @param size size in bytes; for a symbolic link the length of its target
  * @param dataBytes for a regular file: bytes that its recipe takes from chunks, including a tail after its size that is
@@ -29,13 +30,14 @@ public record Inode(
         int links,
         int uid,
         int gid,
+        int project,
         int device,
         long size,
         long dataBytes,
         long parent,
         Times times,
         byte[] target) {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     private static final int USUAL_BYTES = 64;
 
     /** The inode number of the root directory. */
@@ -60,7 +62,7 @@ public record Inode(
 
     /** Returns an inode with one name and no bytes, which belongs to root. */
     public static Inode of(long id, int mode, Times times) {
-        return new Inode(id, 1, mode, 1, 0, 0, 0, 0, 0, 0, times, NO_TARGET);
+        return new Inode(id, 1, mode, 1, 0, 0, 0, 0, 0, 0, 0, times, NO_TARGET);
     }
 
     /** Returns the file type, as in {@code mode & S_IFMT}; see {@link Modes}. */
@@ -78,33 +80,44 @@ public record Inode(
     }
 
     public Inode withMode(int newMode) {
-        return new Inode(id, generation, newMode, links, uid, gid, device, size, dataBytes, parent, times, target);
+        return new Inode(
+                id, generation, newMode, links, uid, gid, project, device, size, dataBytes, parent, times, target);
     }
 
     public Inode withLinks(int newLinks) {
-        return new Inode(id, generation, mode, newLinks, uid, gid, device, size, dataBytes, parent, times, target);
+        return new Inode(
+                id, generation, mode, newLinks, uid, gid, project, device, size, dataBytes, parent, times, target);
     }
 
     public Inode withOwner(int newUid, int newGid) {
-        return new Inode(id, generation, mode, links, newUid, newGid, device, size, dataBytes, parent, times, target);
+        return new Inode(
+                id, generation, mode, links, newUid, newGid, project, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withProject(int newProject) {
+        return new Inode(
+                id, generation, mode, links, uid, gid, newProject, device, size, dataBytes, parent, times, target);
     }
 
     public Inode withDevice(int newDevice) {
-        return new Inode(id, generation, mode, links, uid, gid, newDevice, size, dataBytes, parent, times, target);
+        return new Inode(
+                id, generation, mode, links, uid, gid, project, newDevice, size, dataBytes, parent, times, target);
     }
 
     public Inode withBytes(long newSize, long newDataBytes) {
-        return new Inode(id, generation, mode, links, uid, gid, device, newSize, newDataBytes, parent, times, target);
+        return new Inode(
+                id, generation, mode, links, uid, gid, project, device, newSize, newDataBytes, parent, times, target);
     }
 
     public Inode withParent(long newParent) {
-        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, newParent, times, target);
+        return new Inode(
+                id, generation, mode, links, uid, gid, project, device, size, dataBytes, newParent, times, target);
     }
 
     /** Returns this inode with a symbolic link's target, whose length becomes the size. */
     public Inode withTarget(byte[] newTarget) {
         int length = newTarget.length;
-        return new Inode(id, generation, mode, links, uid, gid, device, length, 0, parent, times, newTarget);
+        return new Inode(id, generation, mode, links, uid, gid, project, device, length, 0, parent, times, newTarget);
     }
 
     /** Returns this inode as that of an empty file whose recipe must still be removed. */
@@ -121,6 +134,7 @@ public record Inode(
                 .writeVarint(Integer.toUnsignedLong(inode.links()))
                 .writeVarint(Integer.toUnsignedLong(inode.uid()))
                 .writeVarint(Integer.toUnsignedLong(inode.gid()))
+                .writeVarint(Integer.toUnsignedLong(inode.project()))
                 .writeVarint(Integer.toUnsignedLong(inode.device()))
                 .writeVarint(inode.size())
                 .writeVarint(inode.dataBytes())
@@ -149,6 +163,7 @@ public record Inode(
         int links = in.readInt();
         int uid = in.readInt();
         int gid = in.readInt();
+        int project = in.readInt();
         int device = in.readInt();
         long size = in.readVarint(Long.MAX_VALUE);
         long dataBytes = in.readVarint(Long.MAX_VALUE);
@@ -160,6 +175,7 @@ public record Inode(
         byte[] target = in.readBytes((int) in.readVarint(in.remaining()));
         in.expectEnd();
         Inode.Times times = new Inode.Times(accessed, modified, changed, created);
-        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, parent, times, target);
+        return new Inode(
+                id, generation, mode, links, uid, gid, project, device, size, dataBytes, parent, times, target);
     }
 }

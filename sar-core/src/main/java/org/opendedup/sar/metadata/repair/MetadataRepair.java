@@ -19,6 +19,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.quota.Recount;
 import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
@@ -29,6 +30,7 @@ import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.SystemRecords;
@@ -129,6 +131,17 @@ public class MetadataRepair implements Corrections {
                     SystemRecords.TOTALS,
                     SystemRecords.encodeTotals(records().recount()));
             done("the volume's totals were counted again");
+            for (Recount.Difference difference : records().recountQuotas()) {
+                QuotaRecord corrected = difference.corrected();
+                put(
+                        Family.SYSTEM,
+                        difference.id().key(),
+                        corrected.equals(QuotaRecord.NONE) ? null : corrected.encode());
+                done("what " + difference.id() + " uses was counted again"
+                        + (difference.record() == null
+                                ? "; its record was damaged, and limits that it had are lost"
+                                : ""));
+            }
             flush();
             DamageRecords.recount(database);
             areTotalsWrong = false;

@@ -101,7 +101,7 @@ public final class VolumeCreation {
                 .withOwner(config.root().uid(), config.root().gid())
                 .withParent(Inode.ROOT);
         metadata.namespace().put(root);
-        metadata.addToTotals(0, 1);
+        metadata.countNew(metadata.account(root), true);
         metadata.commit(metadata.freeze());
     }
 }

@@ -3,6 +3,9 @@ package org.opendedup.sar.volume.file;
 import java.io.IOException;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.quota.Account;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.Volume;
@@ -20,6 +23,7 @@ import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.Placements;
+import org.opendedup.sar.volume.write.FileWriter;
 
 /**
  * Changes attributes of inodes: mode, owner, times, through {@link FileLengths} the length, and extended attributes.
@@ -33,6 +37,8 @@ public final class AttributeChanges {
     private final SpaceCollector collector;
     private final FastTier fastTier;
     private final InstantSource clock;
+    private final FileWriter writer;
+    private final Quotas quotas;
 
     public AttributeChanges(VolumeContext context, FileLengths lengths) {
         this.lengths = lengths;
@@ -43,14 +49,16 @@ public final class AttributeChanges {
         collector = context.collector();
         fastTier = context.fastTier();
         clock = context.clock();
+        writer = context.writer();
+        quotas = context.metadata().quotas();
     }
 
-    /** See {@link Volume#change}. */
-    public Attributes change(long inode, AttributeChange change) throws IOException {
+    /** See {@link Volume#change(long, AttributeChange, boolean)}. */
+    public Attributes change(long inode, AttributeChange change, boolean isExempt) throws IOException {
         committer.checkWritable();
         return nodes.with(inode, node -> {
             node.requireChangeable();
-            return change(node, change, timeOf(change));
+            return change(node, change, isExempt, timeOf(change));
         });
     }
 
@@ -60,7 +68,7 @@ public final class AttributeChanges {
         return given != null && change.size() == null ? given : TimeStamps.now(clock);
     }
 
-    private Attributes change(Node node, AttributeChange change, long now) throws IOException {
+    private Attributes change(Node node, AttributeChange change, boolean isExempt, long now) throws IOException {
         Long size = change.size();
         if (size != null) {
             FileLengths.checkRange(0, size);
@@ -73,23 +81,55 @@ public final class AttributeChanges {
             raw.setModified(change.modifiedNs());
         }
         Node.Look look = node.look();
+        try {
+            return apply(node, change, isExempt, now, look);
+        } catch (PosixException e) {
+            if (e.reason() != PosixException.Reason.EDQUOT || !node.isRegular()) {
+                throw e;
+            }
+            // The dirty bytes may have taken too much of the quota, as in FileWriter.
+            writer.storeAll(node);
+            return apply(node, change, isExempt, now, look);
+        }
+    }
+
+    private Attributes apply(Node node, AttributeChange change, boolean isExempt, long now, Node.Look look)
+            throws IOException {
         Integer mode = change.mode();
         if (mode != null) {
             // The mode change also changes the access control list, which other threads may change too.
             return tree.alone(() -> {
-                attributes.changeMode(node, mode);
+                Account before = charge(node, change, isExempt);
+                try {
+                    attributes.changeMode(node, mode);
+                } catch (IOException | RuntimeException e) {
+                    nodes.charge(node, before, true);
+                    throw e;
+                }
                 return apply(node, change, now, look);
             });
         }
         committer.changes().lock();
         try {
+            var unused = charge(node, change, isExempt);
             return apply(node, change, now, look);
         } finally {
             committer.changes().unlock();
         }
     }
 
-    /** Applies the change, and returns the resulting attributes. */
+    /** Charges the inode to its new owner and group; returns the account before. */
+    private Account charge(Node node, AttributeChange change, boolean isExempt) throws PosixException {
+        synchronized (node) {
+            Account before = node.account();
+            int uid = change.uid() == null ? before.uid() : change.uid();
+            int gid = change.gid() == null ? before.gid() : change.gid();
+            nodes.charge(node, quotas.account(uid, gid, before.project()), isExempt);
+            return before;
+        }
+    }
+
+    /** Applies the rest of the change, and returns the resulting attributes. */
     private Attributes apply(Node node, AttributeChange change, long now, Node.Look look) {
         synchronized (node) {
             applyLocked(node, change, now);
@@ -103,8 +143,6 @@ public final class AttributeChanges {
         if (change.mode() != null) {
             node.mode = node.type | change.mode() & Modes.PERMISSIONS;
         }
-        node.uid = change.uid() == null ? node.uid : change.uid();
-        node.gid = change.gid() == null ? node.gid : change.gid();
         node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
         node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
         node.changedNs = change.changedNs() == null ? now : change.changedNs();

@@ -54,8 +54,9 @@ public final class FileRanges {
 
     /**
      * Extends the file to the end of a range, or only sets its times if the size is to be kept. Reserves nothing.
-     * ENOSPC if the range needs more bytes than are free in the capacity and on the devices, also after garbage was
-     * collected. This is a minimum estimate: the data of the file is assumed to be in the range.
+     * EDQUOT, or ENOSPC, if the range needs more bytes than the quotas admit, or than are free in the capacity and on
+     * the devices, also after garbage was collected. This is a minimum estimate: the data of the file is assumed to be
+     * in the range.
      *
      * @param mayUseReserve whether the caller may use the part of the capacity that is reserved for root
      */
@@ -64,8 +65,8 @@ public final class FileRanges {
         long there;
         synchronized (node) {
             there = Math.min(node.inUseBytes(), Math.max(0, Math.min(end, node.size) - from));
+            capacity.check(node.account(), end - from - there, mayUseReserve);
         }
-        capacity.check(end - from - there, mayUseReserve);
         collector.check(end - from - there);
         lengthen(node, end, keepSize, nowNs);
     }

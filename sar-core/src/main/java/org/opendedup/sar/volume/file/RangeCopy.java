@@ -5,6 +5,7 @@ import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.pending.StepLimit;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
@@ -68,7 +69,7 @@ public final class RangeCopy {
             return 0;
         }
         if (source == target && from < to + wanted && to < from + wanted) {
-            throw new PosixException(PosixException.Reason.EINVAL, "the ranges overlap");
+            throw new PosixException(Reason.EINVAL, "the ranges overlap");
         }
         Copying copying = new Copying(source, from, targetFile, to, nowNs);
         try {
@@ -128,11 +129,11 @@ public final class RangeCopy {
                     if (!step(length)) {
                         return;
                     }
-                } catch (NoSpaceException e) {
-                    if (settled) {
+                } catch (NoSpaceException | PosixException e) {
+                    if (settled || e instanceof PosixException refused && refused.reason() != Reason.EDQUOT) {
                         throw e;
                     }
-                    // The dirty bytes may have taken too much of the capacity, as in FileWriter.
+                    // The dirty bytes may have taken too much of the capacity, or of a quota, as in FileWriter.
                     settled = true;
                     writer.storeEverythingLogging();
                 }
@@ -219,8 +220,8 @@ public final class RangeCopy {
 
         @Override
         public void growing(long bytes) throws IOException {
-            context.capacity().take(bytes, mayUseReserve);
             synchronized (target) {
+                context.capacity().take(target.account(), bytes, mayUseReserve);
                 targetContents.prepay(bytes);
                 growing = bytes;
             }

@@ -284,12 +284,18 @@ public final class DirectoryTree {
         }
     }
 
-    /** Adds a new inode, with the owner's ids, and with the mode and access control list that its parent imposes. */
+    /**
+     * Adds a new inode, with the owner's ids, and with the mode, access control list and project that its parent
+     * imposes. EDQUOT. Nothing fails after that.
+     */
     private Node add(Inode inode, Node parent, Owner owner) throws IOException {
         ExtendedAttributes.Inherited inherited = attributes.inherit(parent, inode.mode(), owner.umask());
-        Node node = nodes.add(inode.withMode(inherited.mode()).withOwner(owner.uid(), owner.gid()));
+        Inode owned = inode.withMode(inherited.mode())
+                .withOwner(owner.uid(), owner.gid())
+                .withProject(parent.project());
+        metadata.countNew(metadata.account(owned), owner.isRoot());
+        Node node = nodes.add(owned);
         attributes.bequeath(node, inherited);
-        metadata.addToTotals(0, 1);
         return node;
     }
 
@@ -315,6 +321,9 @@ public final class DirectoryTree {
                 throw NameRules.refuse(Reason.EPERM, name);
             }
             NameRules.checkLinkable(node, name);
+            if (node.project() != parent.project()) {
+                throw NameRules.refuse(Reason.EXDEV, name);
+            }
             change.begin();
             namespace.putEntry(directory, name, inode, node.type);
             Attributes linked;

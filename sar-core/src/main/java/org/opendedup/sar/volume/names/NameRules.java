@@ -56,7 +56,8 @@ record NameRules(Namespace namespace, NodeTable nodes) {
 
     /**
      * @param replaced the inode that has the new name; null if none has
-     * @throws PosixException if the file or directory must not be renamed so; nothing is changed
+     * @throws PosixException if the file or directory must not be renamed so; nothing is changed. EXDEV if the
+     *     directories are of two projects: what lies in a folder with a quota is charged to it, and nothing else
      */
     void checkRename(Node from, Node to, Node node, @Nullable Node replaced, byte[] newName, RenameMode mode)
             throws IOException {
@@ -65,6 +66,9 @@ record NameRules(Namespace namespace, NodeTable nodes) {
         }
         if (replaced != null && mode == RenameMode.NO_REPLACE) {
             throw refuse(Reason.EEXIST, newName);
+        }
+        if (from.project() != to.project()) {
+            throw refuse(Reason.EXDEV, newName);
         }
         if (node.isDirectory() && isWithin(to, node)
                 || replaced != null

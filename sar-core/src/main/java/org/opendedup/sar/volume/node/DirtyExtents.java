@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.ingest.ByteRun;
@@ -47,7 +48,9 @@ public final class DirtyExtents {
     private static final int MAX_UNLOGGED_RANGES = (int) (FileIntents.MAX_BYTES / FileIntents.RECORD_BYTES);
 
     private final DirtyBudget budget;
-    private final Capacity capacity;
+    /** Called with bytes of capacity that are released. */
+    private final LongConsumer released;
+
     private final TreeMap<Long, Extent> extents = new TreeMap<>();
     private long bytes;
     /** Capacity in bytes that these bytes have taken. */
@@ -55,9 +58,9 @@ public final class DirtyExtents {
 
     private final ByteRanges unlogged = new ByteRanges();
 
-    DirtyExtents(DirtyBudget budget, Capacity capacity) {
+    DirtyExtents(DirtyBudget budget, LongConsumer released) {
         this.budget = budget;
-        this.capacity = capacity;
+        this.released = released;
     }
 
     public boolean isEmpty() {
@@ -264,7 +267,7 @@ public final class DirtyExtents {
         }
         beyond.clear();
         unlogged.remove(size, Long.MAX_VALUE);
-        capacity.giveBack(before - taken);
+        released.accept(before - taken);
     }
 
     /** Drops the bytes from {@code from} to {@code to} (exclusive), and releases the capacity they had taken. */
@@ -284,7 +287,7 @@ public final class DirtyExtents {
             }
             budget.release(extent.data);
         }
-        capacity.giveBack(before - taken);
+        released.accept(before - taken);
     }
 
     /** Adds a copy of an extent's bytes {@code from} to {@code to} (exclusive). */

@@ -10,6 +10,8 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.metadata.quota.Account;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.SnapshotIds;
@@ -29,8 +31,8 @@ public final class Node {
 
     public int mode;
     public int links;
-    public int uid;
-    public int gid;
+    /** The owner, the group and the project that it is charged to; see {@link NodeTable#charge}. */
+    private Account account;
     /** Length in bytes as readers see it, including dirty bytes. */
     public long size;
     /**
@@ -92,15 +94,14 @@ public final class Node {
 
     public @Nullable Contents contents;
 
-    Node(Inode inode) {
+    Node(Inode inode, Account account) {
+        this.account = account;
         id = inode.id();
         type = inode.mode() & Modes.TYPE;
         device = inode.device();
         createdNs = inode.times().createdNs();
         mode = inode.mode();
         links = inode.links();
-        uid = inode.uid();
-        gid = inode.gid();
         size = inode.size();
         storedBytes = inode.size();
         dataBytes = inode.dataBytes();
@@ -147,7 +148,20 @@ public final class Node {
 
     private Inode toInode(byte[] target, long kept) {
         Inode.Times times = new Inode.Times(accessedNs, modifiedNs, changedNs, createdNs);
-        return new Inode(id, 1, mode, links, uid, gid, device, kept, dataBytes, parent, times, target);
+        return new Inode(
+                id,
+                1,
+                mode,
+                links,
+                account.uid(),
+                account.gid(),
+                account.project(),
+                device,
+                kept,
+                dataBytes,
+                parent,
+                times,
+                target);
     }
 
     public Attributes attributes() {
@@ -208,8 +222,8 @@ public final class Node {
                 1,
                 mode,
                 links,
-                uid,
-                gid,
+                account.uid(),
+                account.gid(),
                 device,
                 size,
                 (bytesInUse + 511) / 512,
@@ -231,6 +245,28 @@ public final class Node {
         return Math.min(size, dataBytes + onFastTier + (contents == null ? 0 : contents.takenBytes()));
     }
 
+    /** Returns the account that it is charged to. */
+    public synchronized Account account() {
+        return account;
+    }
+
+    /** Sets the account; the quotas know. Called with the monitor held. */
+    void setAccount(Account newAccount) {
+        account = newAccount;
+        if (raw != null) {
+            raw.setAccount(newAccount);
+        }
+        if (changed != null) {
+            changed.file().setAccount(newAccount);
+        }
+    }
+
+    /** Returns what the account is charged for it. Called with the monitor held. */
+    Quotas.Charge charge() {
+        long notStored = contents == null ? 0 : contents.takenBytes() - contents.unsettled;
+        return new Quotas.Charge(countedBytes, dataBytes + notStored);
+    }
+
     /**
      * Forgets those bytes from {@code from} to {@code to} (exclusive) that are on the fast tier and newer than the
      * recipe, because the recipe has newer ones, or they are dropped. Called under the change lock.
@@ -250,6 +286,11 @@ public final class Node {
     /** Returns the inode number of the directory that currently contains this one. */
     public synchronized long parent() {
         return parent;
+    }
+
+    /** Returns the number of the project that it is charged to; 0 if there is none. */
+    public synchronized int project() {
+        return account.project();
     }
 
     /** Returns the current length in bytes, as readers see it. */
@@ -296,7 +337,7 @@ public final class Node {
     /** Ensures that the file has exactly one {@link Contents} until {@link #leave}. */
     public synchronized Contents use(DirtyBudget budget, Capacity capacity) {
         if (contents == null) {
-            contents = new Contents(budget, capacity, size == 0);
+            contents = new Contents(this, budget, capacity);
         }
         contents.users++;
         return contents;
@@ -418,6 +459,7 @@ public final class Node {
          */
         public final ReentrantLock storing = new ReentrantLock(true);
 
+        private final Node node;
         private final Capacity capacity;
         /** Capacity in bytes that is taken for bytes about to be stored in chunks. */
         private long prepaid;
@@ -461,10 +503,16 @@ public final class Node {
         /** True while the truncated tail is being removed; a read waits, or is retried. */
         public boolean isCut;
 
-        Contents(DirtyBudget budget, Capacity capacity, boolean wasEmpty) {
+        Contents(Node node, DirtyBudget budget, Capacity capacity) {
+            this.node = node;
             this.capacity = capacity;
-            this.wasEmpty = wasEmpty;
-            dirty = new DirtyExtents(budget, capacity);
+            wasEmpty = node.size == 0;
+            dirty = new DirtyExtents(budget, bytes -> change(-bytes));
+        }
+
+        /** Changes the capacity that the file takes, for its account. Called with the node's monitor held. */
+        private void change(long bytes) {
+            capacity.change(node.account, bytes);
         }
 
         /** Returns the capacity in bytes that is taken for bytes that wait to be stored or are being stored. */
@@ -483,13 +531,13 @@ public final class Node {
             if (settling) {
                 unsettled += more;
             } else {
-                capacity.change(more);
+                change(more);
             }
         }
 
         /** Replaces {@code bytes} of the prepaid capacity by the changes recorded since the last call, both at once. */
         public void settle(long bytes) {
-            capacity.change(unsettled - bytes);
+            change(unsettled - bytes);
             prepaid -= bytes;
             unsettled = 0;
         }

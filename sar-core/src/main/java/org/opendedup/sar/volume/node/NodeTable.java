@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 
@@ -105,7 +106,7 @@ public final class NodeTable {
             if (inode == null || inode.links() == 0) {
                 return null;
             }
-            Node node = new Node(inode);
+            Node node = new Node(inode, metadata.account(inode));
             raws.attach(node);
             int lookups = lookupCounts.get(id);
             if (lookups > 0) {
@@ -140,7 +141,7 @@ public final class NodeTable {
 
     /** Adds a new inode with one reference, and marks it to be encoded. Called under the change lock. */
     public Node add(Inode inode) {
-        Node node = new Node(inode);
+        Node node = new Node(inode, metadata.account(inode));
         if (node.isSymbolicLink()) {
             metadata.namespace().put(inode);
         }
@@ -287,12 +288,28 @@ public final class NodeTable {
             synchronized (node) {
                 node.dataBytes += bytes;
                 if (node.contents == null) {
-                    capacity.change(bytes);
+                    capacity.change(node.account(), bytes);
                 } else {
                     node.contents.noteData(bytes);
                 }
             }
             markDirty(node);
+        }
+    }
+
+    /**
+     * Charges an inode to another account, and marks it to be encoded; not one that is being freed. Called under the
+     * change lock. EDQUOT; nothing is changed then.
+     *
+     * @param isExempt whether limits do not matter, as for root
+     */
+    public void charge(Node node, Account to, boolean isExempt) throws PosixException {
+        synchronized (node) {
+            if (to != node.account() && !node.freed) {
+                metadata.quotas().move(node.account(), to, node.charge(), isExempt);
+                node.setAccount(to);
+                markDirty(node);
+            }
         }
     }
 
@@ -370,7 +387,7 @@ public final class NodeTable {
             Inode inode = node.toInode(target);
             metadata.namespace().put(inode);
             if (node.isRegular()) {
-                metadata.addToTotals(inode.dataBytes() - node.countedBytes, 0);
+                metadata.count(node.account(), inode.dataBytes() - node.countedBytes, 0);
                 node.countedBytes = inode.dataBytes();
             }
         }

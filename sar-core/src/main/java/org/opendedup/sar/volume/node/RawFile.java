@@ -8,6 +8,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.RawNumbers;
 import org.opendedup.sar.volume.commit.Committer;
@@ -30,6 +31,7 @@ public final class RawFile {
 
     private final long inode;
     private final RawPlace place;
+    private volatile Account account;
 
     // All guarded by this.
     private RawRecord record;
@@ -78,10 +80,12 @@ public final class RawFile {
 
     /**
      * @param place the folder of the backing files
+     * @param account what its inode is charged to
      * @param accessedMs time of the last access, in milliseconds since 1970
      * @param generation the generation that has its record
      */
-    public RawFile(long inode, RawRecord record, RawPlace place, long accessedMs, long generation) {
+    public RawFile(long inode, RawRecord record, RawPlace place, Account account, long accessedMs, long generation) {
+        this.account = account;
         this.inode = inode;
         this.record = record;
         this.place = place;
@@ -99,6 +103,15 @@ public final class RawFile {
 
     public long inode() {
         return inode;
+    }
+
+    /** Returns what its inode is charged to. */
+    public Account account() {
+        return account;
+    }
+
+    public void setAccount(Account newAccount) {
+        account = newAccount;
     }
 
     /** Returns the number of the backing file. */
@@ -194,7 +207,7 @@ public final class RawFile {
 
     /** Adds a user. Returns the descriptor of all, which is {@code own} if there was none. */
     private synchronized RandomFile use(boolean writable, RandomFile own) {
-        isForKernel = file == null ? place.space().isAmple() : isForKernel;
+        isForKernel = file == null ? place.space().isAmple(account) : isForKernel;
         RandomFile used = file == null ? own : file;
         file = used;
         users++;
@@ -213,7 +226,7 @@ public final class RawFile {
      */
     public synchronized void begin(RandomFile made, RandomFile.Status empty) {
         asMade = empty;
-        isForKernel = place.space().isAmple();
+        isForKernel = place.space().isAmple(account);
         file = made;
         users = 1;
         writers = 1;
@@ -360,10 +373,10 @@ public final class RawFile {
         return isForKernel ? backing().descriptor() : -1;
     }
 
-    /** Grants a user's write of a range, which may make the file longer. ENOSPC. */
+    /** Grants a user's write of a range, which may make the file longer. ENOSPC, EDQUOT. */
     public void admitWrite(long offset, long length, boolean mayUseReserve) throws IOException {
         long longer = offset + length - backing().status().size();
-        place.space().grant(Math.min(length, longer), mayUseReserve);
+        place.space().grant(account, Math.min(length, longer), mayUseReserve);
     }
 
     /**
@@ -377,7 +390,7 @@ public final class RawFile {
             throw new NoSpaceException(
                     "inode " + inode + " is to take " + more + " bytes, more than the fast tier has for it");
         }
-        place.space().grant(more, mayUseReserve);
+        place.space().grant(account, more, mayUseReserve);
     }
 
     /** Returns the backing file of a caller that is registered as a user. */

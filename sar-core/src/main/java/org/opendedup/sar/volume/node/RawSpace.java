@@ -1,7 +1,10 @@
 package org.opendedup.sar.volume.node;
 
+import java.io.IOException;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.metadata.quota.Account;
 
 /**
  * How much raw files may grow: what the volume's capacity and the device of the fast tier leave, as measured each
@@ -20,15 +23,16 @@ public final class RawSpace {
      *
      * @param shareLeftBytes what raw files may take until their share of the fast tier is used
      * @param deviceLeftBytes what they may take of its device
-     * @param onlyThereBytes bytes of raw files that are in no recipe
+     * @param onlyThereBytes bytes of raw files that are in no recipe, by account
      * @param hasRoomForPins whether more files may be pinned by users other than root
      */
-    public record Measure(long shareLeftBytes, long deviceLeftBytes, long onlyThereBytes, boolean hasRoomForPins) {}
+    public record Measure(
+            long shareLeftBytes, long deviceLeftBytes, Map<Account, Long> onlyThereBytes, boolean hasRoomForPins) {}
 
     /** @param shareBytes what raw files may take of the fast tier together */
     public RawSpace(Capacity capacity, long shareBytes) {
         this.capacity = capacity;
-        last = new Measure(shareBytes, Long.MAX_VALUE, 0, true);
+        last = new Measure(shareBytes, Long.MAX_VALUE, Map.of(), true);
     }
 
     public void measured(Measure found) {
@@ -42,9 +46,12 @@ public final class RawSpace {
         return capacity.freeBytes(mayUseReserve) > 0;
     }
 
-    /** Returns whether so much capacity is left that the kernel may write a file without asking. */
-    boolean isAmple() {
-        return capacity.freeBytes(false) >= AMPLE_BYTES;
+    /**
+     * Returns whether so much of the capacity, and of the quotas of an account, is left that the kernel may write a
+     * file without asking.
+     */
+    boolean isAmple(Account account) {
+        return capacity.leftBytes(account) >= AMPLE_BYTES;
     }
 
     /** Returns whether a file of a user other than root may be pinned. */
@@ -57,8 +64,13 @@ public final class RawSpace {
         return bytes <= last.shareLeftBytes - grantedBytes.get();
     }
 
-    /** Grants bytes that a raw file is going to take. ENOSPC if the capacity or the device does not have them. */
-    public void grant(long bytes, boolean mayUseReserve) throws NoSpaceException {
+    /**
+     * Grants bytes that a raw file is going to take. ENOSPC if the capacity or the device does not have them, EDQUOT if
+     * a quota does not admit them.
+     *
+     * @param mayUseReserve whether the caller may use root's share, and exceed quotas
+     */
+    public void grant(Account account, long bytes, boolean mayUseReserve) throws IOException {
         if (bytes <= 0) {
             return;
         }
@@ -67,7 +79,7 @@ public final class RawSpace {
             throw new NoSpaceException(
                     "a file on the fast tier wants " + bytes + " bytes more, and its device has " + Math.max(0, left));
         }
-        capacity.takeRaw(bytes, mayUseReserve);
+        capacity.takeRaw(account, bytes, mayUseReserve);
         grantedBytes.addAndGet(bytes);
     }
 }

@@ -10,8 +10,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.quota.Account;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.RawNumbers;
 import org.slf4j.Logger;
@@ -66,10 +69,23 @@ public final class RawTable {
                             records.id());
                     noteUnreadable(records.id());
                 } else {
-                    put(new RawFile(records.id(), record, place, 0, -1));
+                    put(new RawFile(records.id(), record, place, accountOf(records.id(), metadata), 0, -1));
                 }
             }
         }
+    }
+
+    /** Returns the account of an inode; that of root if its record cannot be read, because the file can't be used. */
+    private static Account accountOf(long inode, MetadataStore metadata) throws IOException {
+        try {
+            Inode found = metadata.namespace().inode(inode);
+            if (found != null) {
+                return metadata.account(found);
+            }
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            log.debug("the owner of inode {} is not known", inode, e);
+        }
+        return metadata.quotas().account(0, 0, 0);
     }
 
     /**

@@ -145,7 +145,9 @@ public final class VolumeContext implements Closeable {
         capacity = new Capacity(
                 config.capacityBytes(),
                 config.maximumFullPercentage(),
-                metadata.totals().logicalBytes());
+                metadata.totals().logicalBytes(),
+                metadata.quotas());
+        metadata.quotas().useClock(engine.clock());
         Chunker chunker = Chunkers.of(config.chunking(), config.keys());
         lossSample = new LossSample(engine.clock().millis());
         ChunkIndex sampled = new SampledIndex(engine.index(), lossSample);

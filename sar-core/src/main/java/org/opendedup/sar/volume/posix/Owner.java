@@ -10,4 +10,9 @@ public record Owner(int uid, int gid, int umask) {
     public Owner(int uid, int gid) {
         this(uid, gid, 0);
     }
+
+    /** Returns whether quotas do not limit it. */
+    public boolean isRoot() {
+        return uid == 0;
+    }
 }

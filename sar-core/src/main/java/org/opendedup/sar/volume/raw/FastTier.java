@@ -479,10 +479,7 @@ public final class FastTier {
         if (node.isDirectory()) {
             placements.forget();
         } else if (node.isRegular()) {
-            boolean isOfRoot;
-            synchronized (node) {
-                isOfRoot = node.uid == 0;
-            }
+            boolean isOfRoot = node.account().uid() == 0;
             pin(node.id, placement == Placement.PIN && (isOfRoot || raws.space().hasRoomForPins()));
         }
     }

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.opendedup.sar.common.ByteRanges;
-import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -148,8 +147,8 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
         }
         ChangedBytes changed;
         try {
-            place.space().grant(more, true);
-        } catch (NoSpaceException e) {
+            place.space().grant(node.account(), more, true);
+        } catch (IOException e) {
             log.debug("inode {} is stored in chunks: {}", node.id, e.getMessage());
             return false;
         }
@@ -212,7 +211,8 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
             made = raws.create(number);
         } while (made == null);
         long now = System.currentTimeMillis();
-        RawFile file = new RawFile(node.id, RawRecord.ofChanged(number, List.of()), place, now, committer.generation());
+        RawFile file = new RawFile(
+                node.id, RawRecord.ofChanged(number, List.of()), place, node.account(), now, committer.generation());
         file.begin(made, made.status());
         return file;
     }

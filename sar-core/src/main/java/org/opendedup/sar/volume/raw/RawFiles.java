@@ -244,7 +244,8 @@ public final class RawFiles {
             made.setModified(node.modifiedNs());
             RandomFile.Status empty = made.status();
             RawRecord record = RawRecord.whole(number, isPinned, true);
-            RawFile raw = new RawFile(node.id, record, place, System.currentTimeMillis(), committer.generation());
+            RawFile raw = new RawFile(
+                    node.id, record, place, node.account(), System.currentTimeMillis(), committer.generation());
             raw.noteOpening(System.currentTimeMillis());
             if (become(node, raw, made, empty)) {
                 fresh.add(raw);
@@ -301,6 +302,7 @@ public final class RawFiles {
                         return false;
                     }
                     raw.begin(made, empty);
+                    raw.setAccount(node.account());
                     raw.setRecord(raw.record(), committer.generation());
                     table.put(raw);
                     metadata.raws().put(node.id, raw.record());

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.MigrationCandidate;
 import org.opendedup.sar.raw.MigrationPolicy;
@@ -149,7 +152,7 @@ public final class RawMover implements Closeable {
 
     private void measure() throws IOException {
         long used = 0;
-        long onlyThere = 0;
+        Map<Account, Long> onlyThere = new HashMap<>();
         long pinned = 0;
         for (RawFile raw : raws.all()) {
             if (raw.isInUse()) {
@@ -157,7 +160,9 @@ public final class RawMover implements Closeable {
             }
             used += raw.knownBytes();
             pinned += raw.record().pinned() ? raw.knownBytes() : 0;
-            onlyThere += raw.isKnownCopied() ? 0 : raw.knownBytes();
+            if (!raw.isKnownCopied()) {
+                onlyThere.merge(raw.account(), raw.knownBytes(), Long::sum);
+            }
         }
         usedBytes = used;
         long usable = raws.folder().usableBytes();

@@ -22,6 +22,7 @@ import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
@@ -106,7 +107,8 @@ public final class Reaper implements Closeable {
             forgetBytes(inode);
         }
         NodeTable tree = inode != null && inode.isDirectory() ? nodes : null;
-        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, true, null, tree);
+        Dead dead = new Dead(
+                orphan.inode(), 0, true, inode == null ? null : metadata.account(inode), true, null, tree);
         boolean done = atOnce && reapLogging(dead);
         if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
@@ -152,8 +154,9 @@ public final class Reaper implements Closeable {
     private void forgetBytes(Inode inode) {
         committer.changes().lock();
         try {
-            metadata.addToTotals(-inode.dataBytes(), 0);
-            capacity.giveBack(inode.dataBytes());
+            Account account = metadata.account(inode);
+            metadata.count(account, -inode.dataBytes(), 0);
+            capacity.change(account, -inode.dataBytes());
             metadata.namespace().put(inode.withoutBytes());
         } finally {
             committer.changes().unlock();
@@ -164,7 +167,7 @@ public final class Reaper implements Closeable {
      * Recipe pages that are to be removed, starting with {@code fromPage}.
      *
      * @param whole whether the inode is removed with them
-     * @param counted whether the totals have the inode
+     * @param account of the inode that is removed; null if the totals do not have it, or it stays
      * @param mayHaveAttributes whether extended attributes are to be looked for
      * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
      *     any more
@@ -174,12 +177,12 @@ public final class Reaper implements Closeable {
             long inode,
             long fromPage,
             boolean whole,
-            boolean counted,
+            @Nullable Account account,
             boolean mayHaveAttributes,
             @Nullable Node file,
             @Nullable NodeTable tree) {
         Dead(long inode, long fromPage, @Nullable Node file) {
-            this(inode, fromPage, false, true, false, file, null);
+            this(inode, fromPage, false, null, false, file, null);
         }
     }
 
@@ -189,7 +192,8 @@ public final class Reaper implements Closeable {
      */
     public void free(Node node, NodeTable nodes) {
         boolean isTree = node.unnamed && node.isDirectory();
-        Dead dead = new Dead(node.id, 0, true, true, node.mayHaveAttributes(), null, isTree ? nodes : null);
+        Dead dead = new Dead(
+                node.id, 0, true, node.account(), node.mayHaveAttributes(), null, isTree ? nodes : null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
                 background.execute(() -> reapWhenThereIsSpace(dead));
@@ -203,8 +207,8 @@ public final class Reaper implements Closeable {
         committer.changes().lock();
         try {
             synchronized (node) {
-                metadata.addToTotals(-node.countedBytes, 0);
-                capacity.giveBack(node.dataBytes);
+                metadata.count(node.account(), -node.countedBytes, 0);
+                capacity.change(node.account(), -node.dataBytes);
                 node.countedBytes = 0;
                 node.dataBytes = 0;
                 node.size = 0;
@@ -502,7 +506,9 @@ public final class Reaper implements Closeable {
                 metadata.namespace().removeAttribute(dead.inode, name);
             }
             metadata.namespace().remove(dead.inode);
-            metadata.addToTotals(0, dead.counted ? -1 : 0);
+            if (dead.account != null) {
+                metadata.count(dead.account, 0, -1);
+            }
         }
         metadata.namespace().removeOrphan(dead.inode);
     }

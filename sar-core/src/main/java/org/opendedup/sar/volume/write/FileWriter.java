@@ -103,16 +103,17 @@ public final class FileWriter {
 
     /**
      * Accepts all of the source's remaining bytes. Waits while the dirty bytes of all files exceed the budget. ENOSPC
-     * if the capacity is exceeded or the disk is full.
+     * if the capacity is exceeded or the disk is full, EDQUOT if a quota is exceeded.
      */
     public void write(Write write) throws IOException {
         budget.awaitRoom(this::storeOldest);
         if (!tryWrite(write, StoredRanges.NONE) && !writeOverStored(write)) {
-            // The dirty bytes may have taken too much of the capacity: where they replace stored bytes, and where they
+            // The dirty bytes may have taken too much of the capacity, or of a quota: where they replace stored bytes,
+            // and where they
             // are zeros.
             storeEverythingLogging();
             if (!writeOverStored(write)) {
-                throw capacity.tooLittle(wanted(write, StoredRanges.NONE), write.mayUseReserve);
+                throw tooLittle(write);
             }
         }
     }
@@ -139,6 +140,13 @@ public final class FileWriter {
         }
     }
 
+    private IOException tooLittle(Write write) {
+        Node node = write.node();
+        synchronized (node) {
+            return capacity.tooLittle(node.account(), wanted(write, StoredRanges.NONE), write.mayUseReserve);
+        }
+    }
+
     /** @param stored those ranges of the file that are known to be stored in chunks */
     private boolean tryWrite(Write write, StoredRanges stored) throws IOException {
         Node node = write.node();
@@ -149,7 +157,7 @@ public final class FileWriter {
             // Otherwise a write past the new end would make old bytes below it visible that are still to be removed.
             node.awaitWritable();
             contents = node.contents();
-            if (!capacity.tryTake(wanted(write, stored), write.mayUseReserve)) {
+            if (!capacity.tryTake(node.account(), wanted(write, stored), write.mayUseReserve)) {
                 return false;
             }
             if (contents.dirty.isEmpty()) {

@@ -122,7 +122,7 @@ public final class IntentReplay {
             if (written == null || stored == null) {
                 contents.dirty.remove(record.offset(), record.end());
             } else {
-                capacity.change(contents.dirty.wanted(record.offset(), written.length, stored));
+                capacity.change(node.account(), contents.dirty.wanted(record.offset(), written.length, stored));
                 contents.dirty.write(record.offset(), ByteBuffer.wrap(written), stored);
             }
             intents.replayed(node, contents).noteFound(record);

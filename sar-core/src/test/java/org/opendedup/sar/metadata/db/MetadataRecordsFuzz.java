@@ -15,6 +15,8 @@ import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecordChecksum;
 import org.opendedup.sar.metadata.record.ScrubRecord;
@@ -36,7 +38,7 @@ public final class MetadataRecordsFuzz {
             .add(
                     "inode",
                     same(value -> Inode.encode(Inode.decode(42, value))),
-                    unhex("0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62"))
+                    unhex("0201ffc30201e8076400000300008080d0e2c6bfce972f02d8040103612f62"))
             .add(
                     "recipe page",
                     same(value -> RecipeFormat.encode(KEY, RecipeFormat.decode(KEY, withCrc(value), PAGE_BYTES))),
@@ -72,6 +74,12 @@ public final class MetadataRecordsFuzz {
                     "totals",
                     same(value -> SystemRecords.encodeTotals(SystemRecords.decodeTotals(value))),
                     unhex("018080808080400a808080800880801080808001900306"))
+            .add(
+                    "quota",
+                    same(value -> QuotaRecord.decode(new QuotaId(QuotaId.Kind.USER, 1), value)
+                            .encode()),
+                    unhex("0180ade204da048080408080808004ac020080f5240080d095ffbc312a"))
+            .add("key of a quota", same(value -> QuotaId.ofKey(value).key()), unhex("71756f7461207500000000000003e8"))
             .add(
                     "containers",
                     same(value -> SystemRecords.encodeContainers(SystemRecords.decodeContainers(value))),

@@ -41,7 +41,19 @@ class TreeTrailTest {
     private void addFolder(long parent, long folder) {
         add(parent, folder, Modes.DIRECTORY);
         names.put(new Inode(
-                folder, 0, Modes.DIRECTORY | 0755, 2, 0, 0, 0, 0, 0, parent, Inode.Times.ofCreation(0), new byte[0]));
+                folder,
+                0,
+                Modes.DIRECTORY | 0755,
+                2,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                parent,
+                Inode.Times.ofCreation(0),
+                new byte[0]));
     }
 
     @Test

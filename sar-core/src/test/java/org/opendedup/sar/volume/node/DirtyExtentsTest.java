@@ -12,6 +12,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ByteRanges;
+import org.opendedup.sar.metadata.quota.Account;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.volume.write.FileWriter;
 
 /** Compares dirty extents with an array of all possible bytes. */
@@ -22,8 +24,10 @@ class DirtyExtentsTest {
     private static final int MAX_RUN_BYTES = 1500;
 
     private final DirtyBudget budget = new DirtyBudget(1 << 20);
-    private final Capacity capacity = new Capacity(1L << 30, 100, 0);
-    private final DirtyExtents extents = new DirtyExtents(budget, capacity);
+    private final Quotas quotas = new Quotas();
+    private final Capacity capacity = new Capacity(1L << 30, 100, 0, quotas);
+    private final Account account = quotas.account(0, 0, 0);
+    private final DirtyExtents extents = new DirtyExtents(budget, bytes -> capacity.change(account, -bytes));
     /** For each byte its dirty value, or {@link #ABSENT}. */
     private final int[] expected = new int[BYTES];
 
@@ -41,7 +45,7 @@ class DirtyExtentsTest {
         random.nextBytes(data);
         int at = random.nextInt(BYTES - data.length);
         StoredRanges stored = random.nextBoolean() ? StoredRanges.NONE : StoredRanges.ALL;
-        assertTrue(capacity.tryTake(extents.wanted(at, data.length, stored), false));
+        assertTrue(capacity.tryTake(account, extents.wanted(at, data.length, stored), false));
         if (random.nextBoolean()) {
             keepEnds(at, data, random.nextInt(data.length), random.nextInt(data.length));
         }
@@ -131,9 +135,9 @@ class DirtyExtentsTest {
                 expected[from + i] = expected[from + i] == ABSENT ? bytes[i] & 0xff : expected[from + i];
             }
             if (unfinished > 0) {
-                capacity.change(extents.putBack(run, (long) from + to, run.end()));
+                capacity.change(account, extents.putBack(run, (long) from + to, run.end()));
             }
-            capacity.giveBack(run.taken(run.start(), run.end()));
+            capacity.change(account, -run.taken(run.start(), run.end()));
             run.release();
             at = from + to;
         }

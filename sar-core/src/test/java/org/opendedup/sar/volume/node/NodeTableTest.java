@@ -44,7 +44,8 @@ class NodeTableTest {
                     .put(Inode.of(id, Modes.REGULAR | 0644, Inode.Times.ofCreation(0))
                             .withBytes(id, 0));
         }
-        nodes = new NodeTable(metadata, new RawTable(), new Capacity(1L << 40, 100, 0), MANY_NODES, unused::add);
+        nodes = new NodeTable(
+                metadata, new RawTable(), new Capacity(1L << 40, 100, 0, metadata.quotas()), MANY_NODES, unused::add);
     }
 
     @AfterEach
@@ -73,8 +74,7 @@ class NodeTableTest {
         assertTrue(metadata.pendingBytes() >= before + target.length, () -> metadata.pendingBytes() + " bytes pending");
         assertArrayEquals(target, nodes.target(link));
         metadata.commit(metadata.freeze());
-        link.uid = 7;
-        nodes.markDirty(link);
+        nodes.charge(link, metadata.quotas().account(7, 0, 0), true);
         nodes.encodeDirty();
         assertArrayEquals(target, metadata.namespace().inode(id).target());
         assertEquals(7, metadata.namespace().inode(id).uid());

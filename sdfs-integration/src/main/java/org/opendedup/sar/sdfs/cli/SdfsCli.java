@@ -65,6 +65,7 @@ import picocli.CommandLine.ScopeType;
             SetCommand.class,
             AddLocationCommand.class,
             EvacuateLocationCommand.class,
+            QuotaCommand.class,
             ResumeCommand.class,
             WatchCommand.class,
             AuditCommand.class,

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.record.Inode;
@@ -109,8 +110,8 @@ public class FuseFileSystem {
 
     /**
      * As {@link #attributes(long)}, asked through an open file. If the kernel does not have the attributes, it asks
-     * before a program writes into its write-back cache, and passes a failure on to the program. ENOSPC if bytes from
-     * that cache found no space, and there is still none.
+     * before a program writes into its write-back cache, and passes a failure on to the program. ENOSPC, or EDQUOT, if
+     * bytes from that cache found no space, and there is still none.
      */
     public Attributes attributes(long inode, long handle) throws IOException {
         Integer bytes = refused.get(inode);
@@ -125,6 +126,7 @@ public class FuseFileSystem {
     }
 
     private void checkSpace(OpenFile file, int bytes) throws IOException {
+        volume.checkRoom(file, bytes);
         SpaceUse space = volume.space();
         long left =
                 file.mayUseReserve() ? Math.min(space.freeBytes(), space.deviceFreeBytes()) : space.availableBytes();
@@ -139,6 +141,19 @@ public class FuseFileSystem {
             volume.dropCapability(inode);
         }
         return volume.change(inode, change);
+    }
+
+    /**
+     * Changes attributes for a user. EDQUOT if the quota of a new owner or group does not admit the inode.
+     *
+     * @param caller number of the user who asks; quotas do not limit root
+     */
+    public Attributes change(long inode, AttributeChange change, int caller) throws IOException {
+        if (caller == 0 || change.uid() == null && change.gid() == null) {
+            return change(inode, change);
+        }
+        volume.dropCapability(inode);
+        return volume.change(inode, change, false);
     }
 
     /**
@@ -349,22 +364,28 @@ public class FuseFileSystem {
 
     /**
      * As {@link #write}, for bytes that the kernel had in its write-back cache. The kernel keeps the file's times
-     * meanwhile and sets them by {@link #change}, so this call does not change them. After ENOSPC the kernel must ask
-     * for the {@link #attributes(long, long) attributes} again: otherwise it tells a program only at fsync or close.
+     * meanwhile and sets them by {@link #change}, so this call does not change them. After ENOSPC or EDQUOT the kernel
+     * must ask for the {@link #attributes(long, long) attributes} again: otherwise it tells a program only at fsync or
+     * close.
      */
     public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
         OpenFile file = openFiles.get(handle);
         int bytes = source.remaining();
         try {
             volume.writeBack(file, offset, source);
-        } catch (NoSpaceException e) {
-            refused.put(file.inode(), bytes);
-            failures.note(Kind.WRITE, e);
-            throw e;
         } catch (IOException | RuntimeException e) {
+            if (isForSpace(e)) {
+                refused.put(file.inode(), bytes);
+            }
             failures.note(Kind.WRITE, e);
             throw e;
         }
+    }
+
+    /** Returns whether a write was refused because there is no space, or no more by a quota. */
+    public static boolean isForSpace(Exception e) {
+        return e instanceof NoSpaceException
+                || e instanceof PosixException refusal && refusal.reason() == Reason.EDQUOT;
     }
 
     /** As {@link org.opendedup.sar.volume.Volume#allocate}. */
@@ -508,8 +529,19 @@ public class FuseFileSystem {
         return volume.extendedAttributes(inode);
     }
 
-    public SpaceUse space() throws IOException {
-        return volume.space();
+    /** Returns the number of the project that an inode is charged to; 0 if there is none. */
+    public int project(long inode) throws IOException {
+        return volume.quotas().project(inode);
+    }
+
+    /** Charges an inode to a project, or to none with 0. */
+    public void setProject(long inode, int project) throws IOException {
+        volume.quotas().setProject(inode, project);
+    }
+
+    /** Returns the space as it is in a folder, which may have a quota. */
+    public SpaceUse space(long inode) throws IOException {
+        return volume.space(inode);
     }
 
     /** Returns the name of an inode for messages: its number, and its path if the path is known without a search. */

@@ -51,6 +51,7 @@ import org.opendedup.sar.sdfs.cli.control.SnapshotControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
+import org.opendedup.sar.sdfs.cli.files.QuotaControl;
 import org.opendedup.sar.sdfs.cli.files.TierControl;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
@@ -199,7 +200,7 @@ public final class VolumeDaemon {
                     StatusSocket status = StatusSocket.open(name(), service.statusGroup(options), this::refusedStatus);
                     ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
                 Set<String> reading = new HashSet<>(commands.keySet());
-                Collections.addAll(reading, FileControl.FILE, FileControl.TOP);
+                Collections.addAll(reading, FileControl.FILE, FileControl.TOP, QuotaControl.REPORT);
                 control.audit(reading, audit::request);
                 status.add(always());
                 control.add(commands);
@@ -316,6 +317,7 @@ public final class VolumeDaemon {
                     var copies = new AttendedJobs<MetadataBackups.Copy>(name(), BackupControl.COMMAND);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
+                    var quotaControl = new QuotaControl(name(), volume.files());
                     var tierControl = new TierControl(
                             name(),
                             volume.tier(),
@@ -351,6 +353,7 @@ public final class VolumeDaemon {
                                 checks,
                                 copies,
                                 damageControl.jobs(),
+                                quotaControl.jobs(),
                                 tierControl.jobs()));
                         beans.jobs(kinds);
                         beans.parameters();
@@ -382,6 +385,7 @@ public final class VolumeDaemon {
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
                 whileMounted.putAll(tierControl.handlers());
                 whileMounted.putAll(fileControl.handlers());
+                whileMounted.putAll(quotaControl.handlers());
                 whileMounted.put(JmxControl.COMMAND, (arguments, caller) -> jmx.answer(arguments));
                 whileMounted.put(
                         VolumeCommands.STATUS,

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
@@ -12,6 +13,8 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.hot.FileExplainer;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.metadata.quota.QuotaState;
+import org.opendedup.sar.metadata.record.QuotaLimits;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
@@ -22,6 +25,7 @@ import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
+import org.opendedup.sar.volume.quota.VolumeQuotas;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
@@ -112,6 +116,21 @@ public class FileTools {
     /** Returns the cache of the sequential readers. */
     public RestoreCacheFigures restoreCache() throws IOException {
         return RestoreCacheFigures.of(cachePolicy, volume.readers(), volume.statistics());
+    }
+
+    /** Returns the limits of users, groups and folders. */
+    public VolumeQuotas quotas() {
+        return volume.quotas();
+    }
+
+    /**
+     * Changes the limits of a folder, as {@link VolumeQuotas#setFolder} does.
+     *
+     * @throws IOException if there is no such folder; names the path
+     */
+    public QuotaState setFolderQuota(String path, UnaryOperator<QuotaLimits> change, Progress progress)
+            throws IOException {
+        return new VolumePaths(volume).use(path, inode -> volume.quotas().setFolder(inode, change, progress));
     }
 
     private ServedPaths paths() {

@@ -56,7 +56,7 @@ final class AttributeRequests {
     int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
         AttributeChange change = withHiddenPermissions(arguments, privileges.apply(arguments));
-        reply.putAttributesAlone(exchange.shown(operations.change(request.node(), change)));
+        reply.putAttributesAlone(exchange.shown(operations.change(request.node(), change, request.uid())));
         return 0;
     }
 
@@ -70,7 +70,7 @@ final class AttributeRequests {
     }
 
     int space() throws IOException {
-        SpaceUse space = operations.space();
+        SpaceUse space = operations.space(request.node());
         long freeFiles = space.freeFiles(Protocol.PAGE_BYTES);
         reply.putLong(space.capacityBytes() / Protocol.PAGE_BYTES);
         reply.putLong(space.freeBytes() / Protocol.PAGE_BYTES);

@@ -35,6 +35,7 @@ final class Dispatcher {
     private final FileRequests files;
     private final NameRequests names;
     private final AttributeRequests attributes;
+    private final ProjectRequests projects;
 
     /**
      * @param cache receives invalidations for the kernel
@@ -64,6 +65,7 @@ final class Dispatcher {
         this.files = new FileRequests(exchange, privileges, served, syncs);
         this.names = new NameRequests(exchange);
         this.attributes = new AttributeRequests(exchange, privileges);
+        this.projects = new ProjectRequests(exchange);
     }
 
     /**
@@ -205,7 +207,7 @@ final class Dispatcher {
             case Opcode.STATFS -> attributes.space();
             case Opcode.INTERRUPT -> interrupt();
             case Opcode.RELEASEDIR, Opcode.DESTROY -> 0;
-            case Opcode.IOCTL -> Errno.ENOTTY;
+            case Opcode.IOCTL -> projects.control();
             case Opcode.FALLOCATE -> files.allocate();
             case Opcode.LSEEK -> files.seek();
             case Opcode.COPY_FILE_RANGE -> files.copy(false);

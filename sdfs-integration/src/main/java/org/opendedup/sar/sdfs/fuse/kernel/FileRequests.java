@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.common.Errno;
-import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -107,9 +106,11 @@ final class FileRequests {
     private void writeBack(long handle, long offset, ByteBuffer payload) throws IOException {
         try {
             operations.writeBack(handle, offset, payload);
-        } catch (NoSpaceException e) {
-            // It asks for them before the next write(2), which then hears of it.
-            cache.invalidate(request.node());
+        } catch (IOException e) {
+            if (FuseFileSystem.isForSpace(e)) {
+                // It asks for the attributes before the next write(2), which then hears of it.
+                cache.invalidate(request.node());
+            }
             throw e;
         }
     }
