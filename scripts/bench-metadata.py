@@ -33,6 +33,7 @@ CLONED_FILES, CLONED_FOLDERS = 100_000, 1000
 LISTED_FILES = 100_000
 FOUND_FILES, FOUND_FOLDERS = 1_000_000, 1000
 TREE_FILES = 80_000
+USER, QUOTA_TURNS = 65534, 9
 APPENDS, APPEND_BYTES = 1000, 100
 SYNC_THREADS = 8
 SYNC_CROWD, CROWD_SECONDS, READ_BYTES = 64, 5, 4096
@@ -50,11 +51,19 @@ def rate(count, work, *arguments):
     return count / seconds(work, *arguments)
 
 
+def in_own(work, paths):
+    in_processes(work, [paths])
+
+
 def in_two(work, paths):
     """Runs the work on both halves of the paths, in two processes."""
     half = len(paths) // 2
+    in_processes(work, [paths[:half], paths[half:]])
+
+
+def in_processes(work, parts):
     # No pool: ending a pool sends its processes the signal that this program treats as an interruption.
-    processes = [multiprocessing.Process(target=work, args=(part,)) for part in (paths[:half], paths[half:])]
+    processes = [multiprocessing.Process(target=work, args=(part,)) for part in parts]
     for process in processes:
         process.start()
     for process in processes:
@@ -72,6 +81,16 @@ def create(paths):
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
         os.write(file, data[number : number + FILE_BYTES])
         os.close(file)
+
+
+def create_as_user(paths):
+    """As create, by a user whom quotas limit, in a process of its own."""
+    # By relative paths: the user need not reach the work folder.
+    os.chdir(os.path.dirname(os.path.dirname(paths[0])))
+    relative = [os.path.relpath(path) for path in paths]
+    os.setgid(USER)
+    os.setuid(USER)
+    create(relative)
 
 
 def make_empty(paths):
@@ -185,6 +204,16 @@ class OnVolume:
         # The first makes the kernel send its pages; only the second sends the volume a request.
         run("sync", "-f", self.folder)
         run("sync", self.folder)
+
+    def limit(self, folder):
+        """Gives a folder a quota that nothing reaches."""
+        self.volume.script("sdfscli", self.volume.name, "quota", "set", f"--folder={folder}", "--bytes=8TB:9TB",
+                           "--files=8000000:9000000")
+
+    def processor_seconds(self):
+        """What the daemon has used, in user mode and in the kernel."""
+        fields = Path(f"/proc/{self.volume.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def forget(self):
         self.volume.unmount()
@@ -312,7 +341,7 @@ def verdict(row):
 
 
 class Bench:
-    PARTS = ("small", "fsync", "beside", "listing", "tree", "copy", "clone", "find", "memory")
+    PARTS = ("small", "quota", "fsync", "beside", "listing", "tree", "copy", "clone", "find", "memory")
 
     def __init__(self, options):
         self.options = options
@@ -362,6 +391,31 @@ class Bench:
         add("stat, warm, a second", ">= 50000", stat)
         add("unlink, a second", ">= 8000", unlink)
         place.sync()
+
+    def quota(self):
+        """In turns, in a folder with a quota and in one without. By processor time of the daemon, because the
+        difference is less than rates differ between turns."""
+        count = self.scaled(SMALL_FILES) // 4
+        folders = {"without a quota": self.ours.folder / "free", "with one": self.ours.folder / "limited"}
+        for folder in folders.values():
+            folder.mkdir()
+        self.ours.limit(folders["with one"])
+        spent = {name: [] for name in folders}
+        rates = {name: [] for name in folders}
+        for turn in range(QUOTA_TURNS):
+            for name in list(folders)[:: 1 if turn % 2 else -1]:
+                paths = made_paths(folders[name] / str(turn), count, SMALL_FOLDERS)
+                for folder in {os.path.dirname(path) for path in paths}:
+                    os.chmod(folder, 0o777)
+                self.ours.sync()
+                before = self.ours.processor_seconds()
+                rates[name].append(rate(count, in_own, create_as_user, paths))
+                spent[name].append((self.ours.processor_seconds() - before) / count * 1e6)
+        for name in folders:
+            figure = f"create of 4 KiB files by a user, {name}"
+            self.report.add(f"{figure}, a second", "", "ours", statistics.median(rates[name]))
+            self.report.add(f"{figure}, us of the daemon", "", "ours", statistics.median(spent[name]), 1)
+            say(f"    us of each turn: {', '.join(f'{us:.0f}' for us in spent[name])}")
 
     def fsync(self):
         for place in self.places:

@@ -9,19 +9,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.QuotaLimits;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.raw.FastTier.Place;
@@ -106,6 +112,52 @@ class RawSpaceTest {
         OpenFile again = volume.open(file.inode(), true, USER);
         volume.allocate(again, 0, 2 * SHARE, true);
         volume.close(again);
+    }
+
+    /** A file that the kernel had before the limit was set is counted each second, the other at each write. */
+    @Test
+    void writesEndAtTheQuotaOfTheOwner() throws Exception {
+        open(1L << 40, Placement.TDDFS);
+        OpenFile before = make("before", USER);
+        assertTrue(volume.backing(before) >= 0);
+        byte[] first = new byte[MIB];
+        new Random(1).nextBytes(first);
+        volume.write(before, 0, ByteBuffer.wrap(first));
+        QuotaId user = new QuotaId(QuotaId.Kind.USER, USER);
+        volume.quotas().set(user, limits -> new QuotaLimits(0, 3 * MIB, 0, 0, 0));
+        OpenFile file = make("file", USER);
+        assertEquals(Place.FAST_TIER, place(file));
+        assertEquals(-1, volume.backing(file));
+        Random random = new Random(2);
+        byte[] block = new byte[BLOCK];
+        PosixException refused = assertThrows(PosixException.class, () -> {
+            for (long at = 0; at < 4 * MIB; at += BLOCK) {
+                random.nextBytes(block);
+                volume.write(file, at, ByteBuffer.wrap(block));
+            }
+        });
+        assertEquals(PosixException.Reason.EDQUOT, refused.reason());
+        OpenFile ofRoot = volume.open(file.inode(), true, ROOT);
+        volume.write(ofRoot, 4 * MIB, ByteBuffer.wrap(block));
+        volume.close(ofRoot);
+        volume.close(file);
+        volume.close(before);
+        long files = MIB + 2 * MIB + BLOCK;
+        TestWait.until(() -> used(user) == files);
+        // The same bytes in chunks, and of another owner.
+        for (OpenFile each : new OpenFile[] {before, file}) {
+            assertTrue(volume.fastTier().migrate(each.inode()));
+        }
+        TestWait.until(() -> used(user) == files);
+        OpenFile given = make("given", USER + 1);
+        volume.write(given, 0, ByteBuffer.wrap(block));
+        volume.change(given.inode(), new AttributeChange(null, USER, null, null, null, null, null));
+        volume.close(given);
+        TestWait.until(() -> used(user) == files + BLOCK);
+    }
+
+    private long used(QuotaId id) {
+        return volume.context().metadata().quotas().state(id).bytes();
     }
 
     /** Only then is each write checked. */
