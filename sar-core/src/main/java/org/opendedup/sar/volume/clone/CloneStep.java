@@ -15,6 +15,7 @@ import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
@@ -55,7 +56,6 @@ final class CloneStep implements Closeable {
     /** Number of references in the recipe pages of the small files. */
     private int references;
     /** Bytes in chunks of the small files. */
-    private long dataBytes;
 
     /** Name of the entry that is being cloned. */
     private byte[] at = {};
@@ -95,6 +95,12 @@ final class CloneStep implements Closeable {
 
         @Nullable
         HeldRecipe held;
+        /** Who is charged for the bytes of a small file; null for anything else. */
+        @Nullable
+        Account account;
+        /** Bytes that are taken, and that no clone has yet. */
+        long charged;
+
         /** Node of the clone of a file whose bytes are still missing; pinned. */
         @Nullable
         Node missing;
@@ -221,7 +227,7 @@ final class CloneStep implements Closeable {
             item.held = metadata.recipes().holdFew(source.id, 0, 1);
             item.page = page;
             references += page.count();
-            dataBytes += page.dataBytes();
+
         } finally {
             if (item.page == null) {
                 contents.storing.unlock();
@@ -249,23 +255,51 @@ final class CloneStep implements Closeable {
      * @throws NoSpaceException if the capacity is too small; nothing is made
      */
     void put() throws IOException {
-        context.capacity().take(dataBytes, true);
-        long left = dataBytes;
+        charge();
         committer.changes().lock();
         try (GracePeriod.Use use = context.collector().uses().begin()) {
             for (Item item : items) {
                 requireReferable(item);
                 put(item);
-                left -= item.page == null ? 0 : item.page.dataBytes();
+                item.charged = item.page == null ? item.charged : 0;
                 report = report.plus(reportOf(item));
             }
         } finally {
             committer.changes().unlock();
-            context.capacity().giveBack(left);
+            giveBack();
         }
         for (Item item : items) {
             if (item.page != null) {
                 context.noteCopied(item.clone, 0, item.page.bytes());
+            }
+        }
+    }
+
+    /** Takes the capacity for the bytes of the small files. A clone counts for quotas, and none refuses it. */
+    private void charge() throws IOException {
+        try {
+            for (Item item : items) {
+                RecipePage page = item.page;
+                if (page != null) {
+                    Account account = metadata.account(clone(item, Objects.requireNonNull(item.attributes), false));
+                    context.capacity().take(account, page.dataBytes(), true);
+                    item.account = account;
+                    item.charged = page.dataBytes();
+                }
+            }
+        } catch (IOException e) {
+            giveBack();
+            throw e;
+        }
+    }
+
+    /** Gives back what was taken for files that got no bytes. */
+    private void giveBack() {
+        for (Item item : items) {
+            Account account = item.account;
+            if (account != null && item.charged > 0) {
+                context.capacity().change(account, -item.charged);
+                item.charged = 0;
             }
         }
     }
@@ -308,10 +342,11 @@ final class CloneStep implements Closeable {
         if (page != null) {
             // The only call that can fail is the first.
             metadata.recipes().addFirst(item.clone, page);
-            metadata.addToTotals(page.dataBytes(), 1);
+            metadata.count(metadata.account(made), page.dataBytes(), 0);
+            metadata.countNew(metadata.account(made), true);
             namespace.put(made);
         } else {
-            metadata.addToTotals(0, 1);
+            metadata.countNew(metadata.account(made), true);
             if (source.isRegular()) {
                 item.missing = nodes.add(made);
             } else {
@@ -396,6 +431,7 @@ final class CloneStep implements Closeable {
         Inode.Times times = new Inode.Times(of.accessedNs(), of.modifiedNs(), nowNs, nowNs);
         Inode clone = Inode.of(item.clone, of.mode(), times)
                 .withOwner(of.uid(), of.gid())
+                .withProject(folder.project())
                 .withDevice(of.device())
                 .withLinks(isDirectory || isShared ? 2 : 1)
                 .withParent(isDirectory ? folder.id : 0);

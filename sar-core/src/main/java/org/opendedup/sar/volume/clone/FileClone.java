@@ -323,7 +323,7 @@ final class FileClone implements RecipeRanges.CopyListener {
     /** Takes capacity for a page before it is added. The node takes it, too, when the page is added. */
     @Override
     public void growing(long bytes) throws IOException {
-        context.capacity().take(bytes, true);
+        context.capacity().take(clone.account(), bytes, true);
         growing = bytes;
     }
 
@@ -335,7 +335,7 @@ final class FileClone implements RecipeRanges.CopyListener {
     }
 
     private void giveBack() {
-        context.capacity().giveBack(growing);
+        context.capacity().change(clone.account(), -growing);
         growing = 0;
     }
 
