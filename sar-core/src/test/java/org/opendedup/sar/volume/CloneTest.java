@@ -29,6 +29,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -202,13 +203,14 @@ class CloneTest {
         long taken = volume.context().capacity().takenBytes();
         long files = volume.context().metadata().totals().files();
         long spare = taken / 2;
-        volume.context().capacity().change(CAPACITY - taken - spare);
+        Account root = volume.context().metadata().quotas().account(0, 0, 0);
+        volume.context().capacity().change(root, CAPACITY - taken - spare);
 
         assertThrows(NoSpaceException.class, () -> trial.clone(source, "clone"));
 
         assertThrows(IOException.class, () -> trial.find("clone"));
         awaitFreed();
-        volume.context().capacity().change(-(CAPACITY - taken - spare));
+        volume.context().capacity().change(root, -(CAPACITY - taken - spare));
         assertEquals(taken, volume.context().capacity().takenBytes());
         assertEquals(files, volume.context().metadata().totals().files());
     }

@@ -207,7 +207,12 @@ class DefragmentationTest extends OpenVolumeTrial {
 
     @Test
     void aFullVolumeCanBeDefragmented() throws IOException {
-        volume.context().capacity().take(volume.context().capacity().freeBytes(false), false);
+        volume.context()
+                .capacity()
+                .take(
+                        volume.context().metadata().quotas().account(0, 0, 0),
+                        volume.context().capacity().freeBytes(false),
+                        false);
         assertEquals(BORROWED, defragment(0.05, false).rewrittenBytes());
         // The control: it is full.
         assertThrows(NoSpaceException.class, () -> write(make("more"), 0, new byte[MIB]));

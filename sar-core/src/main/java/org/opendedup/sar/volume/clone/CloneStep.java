@@ -55,7 +55,6 @@ final class CloneStep implements Closeable {
     private final Map<Long, Long> linked = new HashMap<>();
     /** Number of references in the recipe pages of the small files. */
     private int references;
-    /** Bytes in chunks of the small files. */
 
     /** Name of the entry that is being cloned. */
     private byte[] at = {};
