@@ -274,11 +274,7 @@ public final class ContainerStore implements Closeable {
 
         @Override
         public boolean takesMore(Pack pack) {
-            try {
-                return directory.takesMore(PackFormat.fileName(pack.number()));
-            } catch (IOException notKnown) {
-                return true;
-            }
+            return directory.takesMore(PackFormat.fileName(pack.number()));
         }
     }
 

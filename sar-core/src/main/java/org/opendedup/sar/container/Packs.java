@@ -64,7 +64,7 @@ final class Packs implements Closeable {
     }
 
     /** Returns whether a container may be written to a pack that others were written to. */
-    boolean takes(Pack present, long container) throws IOException {
+    boolean takes(Pack present, long container) {
         return present.accepts(container) && directory.takesMore(PackFormat.fileName(present.number()));
     }
 

@@ -19,7 +19,7 @@ final class WriteLane {
 
         boolean isFull(OpenContainer container);
 
-        /** Returns whether a pack may get further containers; also if that is not known. */
+        /** Returns whether a pack should get further containers where it is. */
         boolean takesMore(Pack pack);
     }
 

@@ -136,7 +136,7 @@ public interface Directory {
      * Returns whether a file that is being written should get more than what was begun in it; false if its place is
      * nearly full or is given up, and there is a better one for a new file.
      */
-    default boolean takesMore(String name) throws IOException {
+    default boolean takesMore(String name) {
         return true;
     }
 

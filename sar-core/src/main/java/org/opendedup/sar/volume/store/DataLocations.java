@@ -462,20 +462,25 @@ public final class DataLocations implements Directory {
     }
 
     @Override
-    public boolean takesMore(String name) throws IOException {
+    public boolean takesMore(String name) {
         List<Location> locations = all;
         if (locations.size() == 1) {
             return true;
         }
-        Directory present = holder(name);
-        for (Location location : locations) {
-            if (location.directory == present) {
-                if (location.leaving) {
-                    return false;
-                } else if (roomBytes(location.device) > 0) {
-                    return true;
+        try {
+            Directory present = holder(name);
+            for (Location location : locations) {
+                if (location.directory == present) {
+                    if (location.leaving) {
+                        return false;
+                    } else if (roomBytes(location.device) > 0) {
+                        return true;
+                    }
                 }
             }
+        } catch (IOException e) {
+            log.debug("{} gets no more, because its location does not answer", name, e);
+            return false;
         }
         return locations.stream().noneMatch(location -> location.takesPacks() && roomBytes(location.device) > 0);
     }
