@@ -44,6 +44,10 @@ class HealthRulesTest {
         return arguments(name, health, finding, command, change);
     }
 
+    private static DeviceCondition location(String state) {
+        return new DeviceCondition("/more", List.of("containers"), 50L << 30, 100L << 30, 0, state);
+    }
+
     private static DeviceCondition device(long usable, long total, long missingBallast) {
         return new DeviceCondition("/data", List.of("containers"), usable, total, missingBallast);
     }
@@ -98,6 +102,24 @@ class HealthRulesTest {
                         "nearly-full",
                         "sdfscli pool0 gc --wait",
                         facts -> facts.device = device((10L << 30) - 1, 1L << 40, 0)),
+                row(
+                        "a data location whose disk is gone",
+                        degraded,
+                        "data-location-missing",
+                        "sdfscli pool0 damaged",
+                        facts -> facts.device = location(DeviceCondition.MISSING)),
+                row(
+                        "a data location that takes no containers",
+                        degraded,
+                        "data-location-refuses",
+                        "sdfscli pool0 damaged",
+                        facts -> facts.device = location("Read-only file system")),
+                row(
+                        "a data location that is left",
+                        well,
+                        "",
+                        "",
+                        facts -> facts.device = location(DeviceCondition.LEAVING)),
                 row(
                         "an absent fast tier with files",
                         degraded,
