@@ -296,8 +296,10 @@ class SnapshotOnMountTest {
 
     @Test
     void theScheduleMakesSnapshotsAndKeepsTheNewest() throws IOException {
-        make("--snapshot-schedule=* * * * * ?", "--snapshot-keep=last=2");
+        make();
         volume.run("snapshot", "create", "mine");
+        volume.run("set", "--snapshot-schedule=* * * * * ?", "--snapshot-keep=last=2");
+        assertSaid("keep      last=2", volume.run("snapshot", "list"));
         TestWait.until(() -> Json.objects(volume.json("snapshot", "list"), "snapshots").stream()
                         .filter(one -> Json.number(one, "number") >= 5)
                         .count()

@@ -258,6 +258,7 @@ public final class VolumeOptions {
                     "--snapshot-schedule", "io/snapshot-schedule", "snapshotSchedule", text("CRON", Schedule::checked))
             .byDefault(Schedule.OFF)
             .added()
+            .changedBy("set --snapshot-schedule")
             .text("When the mounted volume makes a snapshot of itself: a cron expression as above, such as "
                     + "'0 0 * * * ?' for each hour; or off. A time at which the volume is not mounted is made up for.");
 
@@ -265,6 +266,7 @@ public final class VolumeOptions {
                     "--snapshot-keep", "io/snapshot-keep", "snapshotKeep", text("RULES", KeepRules::parse))
             .byDefault(KeepRules.DEFAULT)
             .added()
+            .changedBy("set --snapshot-keep")
             .text("Which snapshots of the schedule are kept: of each of the newest N hours, days, weeks, months and "
                     + "years that have snapshots (last: of the snapshots themselves), the newest one; or all.");
 

@@ -33,7 +33,7 @@ public final class SnapshotCare implements AutoCloseable {
 
     private final String volume;
     private final SnapshotSource snapshots;
-    private final KeepRules rules;
+    private volatile KeepRules rules;
     private final Clock clock;
     private final ExecutorService scheduled = Executors.newSingleThreadExecutor(Threads.named("sdfs-snapshot"));
     private final AtomicBoolean isScheduledRunning = new AtomicBoolean();
@@ -59,6 +59,11 @@ public final class SnapshotCare implements AutoCloseable {
     /** Returns which snapshots of the schedule are kept. */
     public KeepRules rules() {
         return rules;
+    }
+
+    /** Changes which snapshots of the schedule are kept: the next one that it makes applies the rules. */
+    public void change(KeepRules changed) {
+        rules = changed;
     }
 
     /**

@@ -49,7 +49,8 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 snapshot create before-upgrade",
             "  diff -r /mnt/pool0/etc /mnt/pool0/.snapshots/before-upgrade/etc",
             "  cp -a /mnt/pool0/.snapshots/before-upgrade/etc/fstab /mnt/pool0/etc/",
-            "  sdfscli pool0 snapshot delete before-upgrade"
+            "  sdfscli pool0 snapshot delete before-upgrade",
+            "  sdfscli pool0 set --snapshot-schedule='0 0 * * * ?'      # one each hour, from now on"
         })
 final class SnapshotCommand extends CommandGroup {
     private static final String NAMES = "Name of a snapshot, as 'snapshot list' shows it.";

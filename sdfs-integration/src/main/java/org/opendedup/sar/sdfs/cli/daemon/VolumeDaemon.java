@@ -400,6 +400,8 @@ public final class VolumeDaemon {
                     volume.resize(now.config().capacityBytes(), now.config().maximumFullPercentage());
                     timer.change(schedule(now.garbageCollectionSchedule()));
                     scrubTimer.change(schedule(now.scrubSchedule()));
+                    snapshotTimer.change(schedule(now.snapshotSchedule()));
+                    snapshots.change(now.snapshotKeep());
                     backups.change(backupSettings(now));
                 });
                 whileMounted.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
