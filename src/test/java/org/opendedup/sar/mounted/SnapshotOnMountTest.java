@@ -1,6 +1,7 @@
 package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -188,7 +189,9 @@ class SnapshotOnMountTest {
         } finally {
             reader.destroyForcibly();
         }
+        String before = shell("stat -c %y .snapshots; stat -c %y .snapshots");
         volume.run("snapshot", "create", "name");
+        assertNotEquals(before, shell("stat -c %y .snapshots; stat -c %y .snapshots"));
         assertEquals("two", shell("cat .snapshots/name/d/f"));
         assertEquals("name", shell("ls .snapshots"));
         for (int i = 0; i < 5; i++) {
