@@ -15,6 +15,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -39,7 +41,9 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.VersionKeys.Kind;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -192,6 +196,62 @@ class ShortageTest {
             sync(volume, small);
             assertTrue(volume.context().writer().intents().bytes() > 0, "control: these have room");
         }
+    }
+
+    /** What is removed moves into the snapshots: the reserve must be left for the deletion that empties the disk. */
+    @Test
+    void aFullDiskWithSnapshotsIsEmptiedByDeletingThem() throws Exception {
+        try (Volume volume = create()) {
+            long inode = make(volume, "file");
+            write(volume, inode, random(1, 600_000));
+            volume.forget(inode, 1);
+            make(volume, "other");
+            volume.snapshots().create("snapshot", 0, false);
+            // Enough for a name, and too little for pages.
+            metadataDevice.usable.set(64 * MIB + (100 << 10));
+            // The free space is read again after a while.
+            TestWait.until(() -> !isAdmitted(() -> volume.context().committer().checkRoom(100 << 10)));
+            volume.unlink(Inode.ROOT, name("file"));
+            volume.sync();
+            volume.context().reaper().freed().get();
+            volume.sync();
+            assertEquals(0, movedPages(volume), "pages move when there is room");
+            metadataDevice.usable.set(64 * MIB);
+            TestWait.until(() -> !isAdmitted(() -> volume.change(Inode.ROOT, AttributeChange.ofMode(0700))));
+            assertFalse(isAdmitted(() -> volume.unlink(Inode.ROOT, name("other"))));
+            assertEquals(0, volume.statistics().garbageBytes());
+            volume.snapshots().delete("snapshot");
+            TestWait.until(() -> {
+                volume.sync();
+                return volume.statistics().garbageBytes() > 0;
+            });
+            assertEquals(0, movedPages(volume));
+            volume.unlink(Inode.ROOT, name("other"));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    private interface Change {
+        void run() throws IOException;
+    }
+
+    private static boolean isAdmitted(Change change) throws IOException {
+        try {
+            change.run();
+            return true;
+        } catch (NoSpaceException e) {
+            return false;
+        }
+    }
+
+    private static long movedPages(Volume volume) throws IOException {
+        long pages = 0;
+        try (var versions = PresentRecords.of(volume.context().metadata()).versions()) {
+            while (versions.next()) {
+                pages += Objects.requireNonNull(versions.value()).kind() == Kind.RECIPE ? 1 : 0;
+            }
+        }
+        return pages;
     }
 
     @Test

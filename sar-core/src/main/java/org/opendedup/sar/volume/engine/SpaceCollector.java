@@ -276,6 +276,16 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     }
 
     /**
+     * Admits a change that takes room only because a snapshot keeps what it replaces, as {@link #admitMetadata}. What
+     * is reserved for deletes stays for that of snapshots, which alone give room back then.
+     */
+    public void admitKept() throws IOException {
+        if (parts.metadata().snapshots().newest() > 0) {
+            admitMetadata(0);
+        }
+    }
+
+    /**
      * Returns the bytes that a collection would give back now, as of the last commit; 0 while none may run, or one
      * would wait for hours.
      */

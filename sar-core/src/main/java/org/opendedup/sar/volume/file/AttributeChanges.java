@@ -56,6 +56,7 @@ public final class AttributeChanges {
     /** See {@link Volume#change(long, AttributeChange, boolean)}. */
     public Attributes change(long inode, AttributeChange change, boolean isExempt) throws IOException {
         committer.checkWritable();
+        collector.admitKept();
         return nodes.with(inode, node -> {
             node.requireChangeable();
             return change(node, change, isExempt, timeOf(change));

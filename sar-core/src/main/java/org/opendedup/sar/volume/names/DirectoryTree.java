@@ -373,6 +373,7 @@ public final class DirectoryTree {
 
     public void unlink(long directory, byte[] name) throws IOException {
         NameRules.checkName(name);
+        collector.admitKept();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
@@ -399,6 +400,7 @@ public final class DirectoryTree {
             throw NameRules.refuse(Reason.ENOTEMPTY, name);
         }
         NameRules.checkName(name);
+        collector.admitKept();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());

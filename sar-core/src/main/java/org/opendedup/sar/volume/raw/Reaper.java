@@ -46,6 +46,9 @@ public final class Reaper implements Closeable {
     /** Maximum number of recipe pages of one batch: 64 MiB of a file at the default page size. */
     private static final StepLimit BATCH = StepLimit.of(256);
 
+    /** Bytes of metadata for each page that moves into the versions of a snapshot, about. */
+    private static final long MOVED_PAGE_BYTES = 1024;
+
     private static final long PAUSE_MS = 200;
 
     private final MetadataStore metadata;
@@ -111,7 +114,7 @@ public final class Reaper implements Closeable {
                 orphan.inode(), 0, true, inode == null ? null : metadata.account(inode), true, null, tree);
         boolean done = atOnce && reapLogging(dead);
         if (!done) {
-            background.execute(() -> reapWhenThereIsSpace(dead));
+            later(dead, () -> {});
         }
         return done || !atOnce;
     }
@@ -139,14 +142,10 @@ public final class Reaper implements Closeable {
     /** Removes a tail in the background, and unpins the file afterwards. */
     private void reapTailLater(Dead dead, NodeTable nodes) {
         waitingTails.add(dead.inode);
-        background.execute(() -> {
-            try {
-                reapWhenThereIsSpace(dead);
-            } finally {
-                waitingTails.remove(dead.inode);
-                if (dead.file != null) {
-                    nodes.unpin(dead.file);
-                }
+        later(dead, () -> {
+            waitingTails.remove(dead.inode);
+            if (dead.file != null) {
+                nodes.unpin(dead.file);
             }
         });
     }
@@ -196,7 +195,7 @@ public final class Reaper implements Closeable {
                 node.id, 0, true, node.account(), node.mayHaveAttributes(), null, isTree ? nodes : null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
-                background.execute(() -> reapWhenThereIsSpace(dead));
+                later(dead, () -> {});
             }
         } catch (IOException | RuntimeException e) {
             log.error("inode {} could not be freed; it is tried again at the next mount", node.id, e);
@@ -220,7 +219,7 @@ public final class Reaper implements Closeable {
             nodes.drop(node);
             committer.changes().unlock();
         }
-        return dead.tree == null && reapBatch(dead);
+        return dead.tree == null && hasRoom(dead.inode) && reapBatch(dead);
     }
 
     /**
@@ -250,6 +249,7 @@ public final class Reaper implements Closeable {
     /** Removes one batch of a tail. Returns whether it was the last one. */
     private boolean cutBatch(Node node, long fromPage) throws IOException {
         committer.checkNotFailed();
+        requireRoom(node.id);
         try (HeldRecipe held = hold(node.id, fromPage)) {
             committer.changes().lock();
             try {
@@ -331,13 +331,47 @@ public final class Reaper implements Closeable {
     /**
      * Removes pages in the background. If a device is full, continues when there is space, not only at the next mount.
      */
-    private void reapWhenThereIsSpace(Dead dead) {
-        while (!reapLogging(dead) && awaitSpace()) {}
+    private void reapWhenThereIsSpace(Dead dead, Runnable ended) {
+        if (reapLogging(dead) || !awaitSpace()) {
+            ended.run();
+            return;
+        }
+        try {
+            // Behind others, which may need no space.
+            later(dead, ended);
+        } catch (RejectedExecutionException e) {
+            log.debug("the volume is being closed; inode {} is freed at the next mount", dead.inode, e);
+            ended.run();
+        }
+    }
+
+    private void later(Dead dead, Runnable ended) {
+        background.execute(() -> reapWhenThereIsSpace(dead, ended));
     }
 
     /**
-     * Returns what is done once everything is freed that was removed or truncated before the call; done at once while
-     * the volume is being closed.
+     * Checks that there is room for the pages of a batch. Pages that a snapshot has are not removed, they move. What is
+     * kept for deletes must be left, because only the deletion of snapshots gives space back then.
+     */
+    private void requireRoom(long inode) throws IOException {
+        if (inode < metadata.snapshots().firstFreeInode()) {
+            committer.checkRoom(BATCH.pages() * MOVED_PAGE_BYTES);
+        }
+    }
+
+    private boolean hasRoom(long inode) throws IOException {
+        try {
+            requireRoom(inode);
+            return true;
+        } catch (NoSpaceException e) {
+            log.debug("inode {} is freed when there is space: {}", inode, e.getMessage());
+            return false;
+        }
+    }
+
+    /**
+     * Returns what is done once everything is freed that was removed or truncated before the call, and for which there
+     * is space; done at once while the volume is being closed.
      */
     public Future<?> freed() {
         try {
@@ -365,6 +399,7 @@ public final class Reaper implements Closeable {
         boolean done = dead.tree != null && !new TreeRemoval(dead.inode, dead.tree).run();
         while (!done && !closing) {
             committer.checkWritable();
+            requireRoom(dead.inode);
             done = reapBatch(dead);
         }
     }
