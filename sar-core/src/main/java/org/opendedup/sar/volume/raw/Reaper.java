@@ -110,8 +110,7 @@ public final class Reaper implements Closeable {
             forgetBytes(inode);
         }
         NodeTable tree = inode != null && inode.isDirectory() ? nodes : null;
-        Dead dead = new Dead(
-                orphan.inode(), 0, true, inode == null ? null : metadata.account(inode), true, null, tree);
+        Dead dead = new Dead(orphan.inode(), 0, true, inode == null ? null : metadata.account(inode), true, null, tree);
         boolean done = atOnce && reapLogging(dead);
         if (!done) {
             later(dead, () -> {});
@@ -191,8 +190,7 @@ public final class Reaper implements Closeable {
      */
     public void free(Node node, NodeTable nodes) {
         boolean isTree = node.unnamed && node.isDirectory();
-        Dead dead = new Dead(
-                node.id, 0, true, node.account(), node.mayHaveAttributes(), null, isTree ? nodes : null);
+        Dead dead = new Dead(node.id, 0, true, node.account(), node.mayHaveAttributes(), null, isTree ? nodes : null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
                 later(dead, () -> {});
