@@ -235,6 +235,24 @@ class SnapshotDeletionTest {
         assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
     }
 
+    /** A removed page takes few bytes in memory, and its version many in the batch. */
+    @Test
+    void whatIsKeptCountsAsPending() throws IOException {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, 30 * BYTES));
+        volume.snapshots().create("first", 0, false);
+        long before = volume.context().metadata().pendingBytes();
+        volume.unlink(Inode.ROOT, bytes("file"));
+        long pending = volume.context().metadata().pendingBytes() - before;
+        volume.sync();
+        long kept = 0;
+        try (var records = metadata.scan(Family.VERSION, Keys.FIRST, Keys.END)) {
+            while (records.next()) {
+                kept += records.key().length + records.value().length;
+            }
+        }
+        assertTrue(pending > kept, pending + " bytes, and " + kept + " were kept");
+    }
+
     /** The oldest snapshot of a volume has all numbers before it in its gap. */
     @Test
     void numbersThatWereUsedBeforeCostNothing() throws IOException {

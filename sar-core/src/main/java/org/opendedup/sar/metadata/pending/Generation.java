@@ -100,7 +100,7 @@ public final class Generation {
         bytes.add(RECORD_OVERHEAD_BYTES + record.heapBytes());
     }
 
-    /** Adds the growth of a count record, in bytes. */
+    /** Adds the growth of a count record, or what is kept of records that are replaced, in bytes. */
     public void addBytes(int more) {
         bytes.add(more);
     }

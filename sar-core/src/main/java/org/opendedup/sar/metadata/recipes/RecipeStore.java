@@ -47,6 +47,10 @@ public final class RecipeStore implements RecipePages {
     }
 
     private static final int SHARD_BITS = 6;
+    /** Bytes that a commit writes for a page that it keeps, about: the keys of a version and of its death, a crc. */
+    private static final int KEPT_BYTES = 100;
+    /** The same for each reference. */
+    private static final int KEPT_REFERENCE_BYTES = 8;
 
     private final Overlay overlay;
     private final Snapshots snapshots;
@@ -148,8 +152,11 @@ public final class RecipeStore implements RecipePages {
      */
     void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
         // What a snapshot has goes on to refer to its chunks.
-        RecipePage lost = overlay.keeps(before.birth()) ? RecipePage.EMPTY : before;
-        recount(lost, now);
+        boolean isKept = before.count() > 0 && overlay.keeps(before.birth());
+        recount(isKept ? RecipePage.EMPTY : before, now);
+        if (isKept) {
+            overlay.noteKept(KEPT_BYTES + KEPT_REFERENCE_BYTES * before.count());
+        }
         byte[] key = Keys.of(inode, page);
         if (now.count() == 0) {
             overlay.remove(Family.RECIPE, key);
