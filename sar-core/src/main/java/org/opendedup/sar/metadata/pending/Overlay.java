@@ -88,7 +88,9 @@ public final class Overlay {
         return pending().rule().keeps(bornIn);
     }
 
-    /** Notes what the commit of the pending changes will write besides them, in bytes, so that they do not get too many. */
+    /**
+     * Notes what the commit of the pending changes will write besides them, in bytes, so that they do not get too many.
+     */
     public void noteKept(int bytes) {
         pending().addBytes(bytes);
     }

@@ -8,7 +8,6 @@ import java.time.temporal.IsoFields;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -103,6 +102,7 @@ public record KeepRules(Map<Period, Integer> counts) {
     /**
      * Returns those of some snapshots that no rule keeps, the oldest first.
      *
+     * @param snapshots in the order in which they were made
      * @param created returns when one was made, in milliseconds since 1970
      * @param zone decides when a day begins
      */
@@ -111,7 +111,8 @@ public record KeepRules(Map<Period, Integer> counts) {
             return List.of();
         }
         List<T> newestFirst = new ArrayList<>(snapshots);
-        newestFirst.sort(Comparator.comparing(created).reversed());
+        // Not by time: a clock that was ahead for a while would make those of the present the oldest.
+        Collections.reverse(newestFirst);
         Set<T> kept = new HashSet<>();
         counts.forEach((period, count) -> {
             Set<Object> periods = new HashSet<>();

@@ -46,6 +46,9 @@ class KeepRulesTest {
                 "last=1,daily=2 | 01T01:00 01T02:00 02T01:00 02T03:00 | 01T02:00 02T03:00",
                 "hourly=3,daily=2 | 01T01:00 01T02:00 02T01:00 02T03:00 | 01T02:00 02T01:00 02T03:00",
                 "yearly=9 | 01T01:00 01T02:00 | 01T02:00",
+                // The clock was ahead for a while: what was made last is the newest.
+                "last=2    | 01T01:00 09T01:00 09T02:00 01T03:00 | 01T03:00 09T02:00",
+                "hourly=2  | 01T01:00 09T01:00 09T02:00 01T03:00 | 01T03:00 09T02:00",
             })
     void keepsTheNewestOfEachPeriod(String rules, String times, String kept) {
         List<String> all = new ArrayList<>();
