@@ -124,6 +124,29 @@ class DefragmentationTest extends OpenVolumeTrial {
         assertThrows(IllegalArgumentException.class, () -> new Limits(Double.NaN, false));
     }
 
+    /** The references of a page that others have are not replaced for one snapshot. */
+    @Test
+    void aFileInASnapshotIsNotRewritten() throws IOException {
+        volume.snapshots().create("snapshot", 0, false);
+        long root = TreeDigest.snapshotRoot(volume, "snapshot");
+        long inSnapshot = volume.lookup(root, "file".getBytes(UTF_8)).inode();
+        Limits limits = new Limits(0.05, false);
+        assertEquals(
+                PosixException.Reason.EROFS,
+                assertThrows(
+                                PosixException.class,
+                                () -> volume.maintenance().defragment(inSnapshot, DiskModel.HDD, limits, Progress.NONE))
+                        .reason());
+        Limits dry = new Limits(0.05, true);
+        assertEquals(
+                BORROWED,
+                volume.maintenance()
+                        .defragment(inSnapshot, DiskModel.HDD, dry, Progress.NONE)
+                        .wantedBytes());
+        GarbageTrial.collect(volume, 0);
+        assertArrayEquals(content, read(file));
+    }
+
     @Test
     void aDryRunChangesNothing() throws IOException {
         long chunks = volume.statistics().chunks();

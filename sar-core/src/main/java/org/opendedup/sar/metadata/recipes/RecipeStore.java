@@ -151,6 +151,7 @@ public final class RecipeStore implements RecipePages {
      * {@code before}.
      */
     void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
+        requirePresent(inode);
         // What a snapshot has goes on to refer to its chunks.
         boolean isKept = before.count() > 0 && overlay.keeps(before.birth());
         recount(isKept ? RecipePage.EMPTY : before, now);
@@ -173,11 +174,19 @@ public final class RecipeStore implements RecipePages {
      * snapshots that have the page get the new one. After an IOException nothing is changed.
      */
     public void rewrite(long inode, long page, RecipePage now) throws IOException {
+        requirePresent(inode);
         RecipePage before = page(inode, page);
         recount(before, now);
         byte[] key = Keys.of(inode, page);
         overlay.rewrite(Family.RECIPE, key, RecipeFormat.encode(key, now), before.birth());
         cache(inode, page, now.bornIn(before.birth()));
+    }
+
+    /** Before a count is changed: the page of a snapshot is that of others, too. */
+    private static void requirePresent(long inode) {
+        if (SnapshotIds.isInSnapshot(inode)) {
+            throw new IllegalArgumentException("inode " + inode + " is in a snapshot, and its pages do not change");
+        }
     }
 
     /** Receives pages that only snapshots have; see {@link #someVersions}. */
