@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
@@ -65,6 +66,11 @@ public final class Reaper implements Closeable {
     private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
     /** Inodes of files whose tails are removed when there is space. */
     private final Set<Long> waitingTails = ConcurrentHashMap.newKeySet();
+
+    /** Number of those that wait for the background thread. */
+    private final AtomicInteger queued = new AtomicInteger();
+    /** Number of those that found no space, one after the other; of the background thread. */
+    private int refused;
 
     private volatile boolean closing;
 
@@ -330,7 +336,19 @@ public final class Reaper implements Closeable {
      * Removes pages in the background. If a device is full, continues when there is space, not only at the next mount.
      */
     private void reapWhenThereIsSpace(Dead dead, Runnable ended) {
-        if (reapLogging(dead) || !awaitSpace()) {
+        queued.decrementAndGet();
+        if (reapLogging(dead)) {
+            refused = 0;
+            ended.run();
+            return;
+        }
+        boolean goesOn = !closing;
+        if (++refused > queued.get() || committer.isShort()) {
+            // None of the others has found space.
+            refused = 0;
+            goesOn = awaitSpace();
+        }
+        if (!goesOn) {
             ended.run();
             return;
         }
@@ -344,6 +362,7 @@ public final class Reaper implements Closeable {
     }
 
     private void later(Dead dead, Runnable ended) {
+        queued.incrementAndGet();
         background.execute(() -> reapWhenThereIsSpace(dead, ended));
     }
 
