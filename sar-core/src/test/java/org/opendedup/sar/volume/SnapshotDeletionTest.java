@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +23,8 @@ import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -233,6 +237,33 @@ class SnapshotDeletionTest {
             return volume.snapshots().beingFreed() == 0 && !hasVersions();
         });
         assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
+    }
+
+    /** The next collection returns the space of a snapshot, also of one whose versions are still being freed. */
+    @Test
+    void aCollectionWaitsForWhatIsBeingFreed() throws IOException {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, BYTES));
+        volume.snapshots().create("first", 0, false);
+        volume.unlink(Inode.ROOT, bytes("file"));
+        volume.sync();
+        CountDownLatch collecting = new CountDownLatch(1);
+        metadata.beforeScan(Family.DEATH, 2, 0, () -> Uninterruptibles.awaitUninterruptibly(collecting));
+        volume.snapshots().delete("first");
+        int[] asked = {0};
+        CollectionReport report;
+        try {
+            report = volume.context().collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> {
+                // So often only while it waits.
+                if (++asked[0] == 10) {
+                    collecting.countDown();
+                }
+                return true;
+            });
+        } finally {
+            collecting.countDown();
+        }
+        assertTrue(report.removed() > 0, report::toString);
+        assertEquals(0, volume.statistics().garbageBytes());
     }
 
     /** A removed page takes few bytes in memory, and its version many in the batch. */

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.Deque;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
@@ -195,7 +196,7 @@ public final class VolumeContext implements Closeable {
         writer.keepChangesOn(changes);
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
-        collector = engine.collector(sampled, committer, reaper::freed);
+        collector = engine.collector(sampled, committer, this::freed);
         tree = new DirectoryTree(
                 metadata,
                 nodes,
@@ -369,6 +370,11 @@ public final class VolumeContext implements Closeable {
             }
             throw e;
         }
+    }
+
+    /** Returns what is done once everything is freed that only removed files and deleted snapshots had. */
+    private CompletableFuture<Void> freed() {
+        return CompletableFuture.allOf(reaper.freed(), snapshots.freed());
     }
 
     private void free(Node node) {

@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -390,9 +389,9 @@ public final class Reaper implements Closeable {
      * Returns what is done once everything is freed that was removed or truncated before the call, and for which there
      * is space; done at once while the volume is being closed.
      */
-    public Future<?> freed() {
+    public CompletableFuture<Void> freed() {
         try {
-            return background.submit(() -> {});
+            return CompletableFuture.runAsync(() -> {}, background);
         } catch (RejectedExecutionException e) {
             log.debug("the volume is being closed; what is left is freed at the next mount", e);
             return CompletableFuture.completedFuture(null);

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -243,9 +242,9 @@ public final class VolumeSnapshots implements Closeable {
     }
 
     /** Returns what is done when everything is freed that only snapshots deleted before the call had. */
-    public Future<?> freed() {
+    public CompletableFuture<Void> freed() {
         try {
-            return background.submit(() -> {});
+            return CompletableFuture.runAsync(() -> {}, background);
         } catch (RejectedExecutionException e) {
             log.debug("the volume is being closed", e);
             return CompletableFuture.completedFuture(null);
