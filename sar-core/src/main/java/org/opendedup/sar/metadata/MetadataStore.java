@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.counts.DamageRecords;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -34,6 +35,7 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
@@ -313,10 +315,14 @@ public final class MetadataStore implements Closeable {
 
     /**
      * Returns an inode number that was never used, 2 or higher; in a volume of chunks, the number of a stream's log.
-     * Can fail only when a new block of them must be reserved.
+     * Can fail only when a new block of them must be reserved, or with ENOSPC after {@link SnapshotIds#MAX_INODE}.
      */
     public long nextInode() throws IOException {
-        return inodes.next();
+        long next = inodes.next();
+        if (next > SnapshotIds.MAX_INODE) {
+            throw new PosixException(Reason.ENOSPC, "the volume has made as many inodes as it can number");
+        }
+        return next;
     }
 
     /**

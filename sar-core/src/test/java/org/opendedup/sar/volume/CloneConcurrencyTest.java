@@ -40,6 +40,9 @@ class CloneConcurrencyTest {
 
     private final ExecutorService writers = Executors.newCachedThreadPool();
     private volatile boolean ends;
+    /** Changes of the file with places. */
+    private final AtomicLong written = new AtomicLong();
+
     private Volume volume;
     private CloneTrial trial;
 
@@ -103,7 +106,12 @@ class CloneConcurrencyTest {
         long inode = trial.file(Inode.ROOT, "places", new byte[0]);
         OpenFile file = volume.open(inode, true);
         // The kernel sends nothing else while a program writes.
-        var unused = begin(number -> volume.write(file, number % PLACES * DISTANCE, line(number)), 10 * PLACES);
+        var unused = begin(
+                number -> {
+                    volume.write(file, number % PLACES * DISTANCE, line(number));
+                    written.incrementAndGet();
+                },
+                10 * PLACES);
         return inode;
     }
 
@@ -125,6 +133,8 @@ class CloneConcurrencyTest {
             OpenFile copy = volume.open(trial.file(Inode.ROOT, "copy" + round, new byte[0]), true);
             long half = PLACES / 2 * DISTANCE;
             assertEquals(half, volume.copy(source, 0, copy, 0, half));
+            long before = written.get();
+            TestWait.until(() -> written.get() > before + 2 * PLACES);
             volume.copy(source, half, copy, half, half);
             found.add(isOfOneMoment(copy.inode()));
             volume.close(copy);
