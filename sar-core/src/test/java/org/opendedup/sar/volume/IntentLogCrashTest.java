@@ -14,6 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
@@ -187,14 +188,22 @@ class IntentLogCrashTest extends CrashRun<Volume> {
             files.sync(name);
         }
         stores.begin();
-        for (String name : List.of("a", "b", "a")) {
-            byte[] more = bytes(random, 100);
-            repeat(volume, () -> files.write(name, 4_000, more));
-            repeat(volume, () -> files.sync(name));
+        boolean goesOn = true;
+        try {
+            for (String name : List.of("a", "b", "a")) {
+                byte[] more = bytes(random, 100);
+                repeat(volume, () -> files.write(name, 4_000, more));
+                repeat(volume, () -> files.sync(name));
+            }
+            repeat(volume, files::store);
+        } catch (CorruptionException e) {
+            // The force that failed lost bytes of frames, so that only a new mount goes on. What was synced is there.
+            goesOn = false;
         }
-        repeat(volume, files::store);
         stores.end();
-        assertEquals(List.of(), files.problems(), () -> "call " + at + ", " + stores.failed());
+        if (goesOn) {
+            assertEquals(List.of(), files.problems(), () -> "call " + at + ", " + stores.failed());
+        }
         CutStores left = stores.crash(seed);
         abandon(volume);
         assertEquals(List.of(), problemsOf(left), () -> "call " + at + ", " + stores.failed());
