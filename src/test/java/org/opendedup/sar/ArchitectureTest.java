@@ -221,7 +221,7 @@ class ArchitectureTest {
             entry("volume.quota", Set.of("VolumeQuotas")),
             entry("volume.raw", Set.of("FastTier")),
             entry("volume.rewrite", Set.of("Defragmentation", "FileState", "VolumeJoin")),
-            entry("volume.snapshot", Set.of("VolumeSnapshots")),
+            entry("volume.snapshot", Set.of("HeldUntil", "VolumeSnapshots")),
             entry("volume.store", Set.of("DeviceCondition")),
             entry("volume.write", Set.of("UnsavedChanges", "UnsavedChangesException")));
 

@@ -228,7 +228,7 @@ public final class VolumeContext implements Closeable {
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
         fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer, reload());
-        snapshots = new VolumeSnapshots(metadata, commits, nodes, fastTier, engine.clock(), name);
+        snapshots = new VolumeSnapshots(metadata, commits, nodes, fastTier, engine.clock(), config);
     }
 
     /** Opens the raw files. The volume can be used without them if the fast tier is not there. */

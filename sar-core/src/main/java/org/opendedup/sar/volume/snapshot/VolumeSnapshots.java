@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.versions.Snapshots;
 import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.raw.FastTier;
@@ -46,6 +48,7 @@ public final class VolumeSnapshots implements Closeable {
 
     private final MetadataStore metadata;
     private final Snapshots snapshots;
+    private final Path metadataFolder;
     private final FileCommits commits;
     private final Committer committer;
     private final NodeTable nodes;
@@ -60,15 +63,16 @@ public final class VolumeSnapshots implements Closeable {
             NodeTable nodes,
             FastTier fastTier,
             InstantSource clock,
-            String name) {
+            VolumeConfig config) {
         this.metadata = metadata;
+        metadataFolder = config.locations().metadata();
         this.commits = commits;
         this.nodes = nodes;
         this.fastTier = fastTier;
         this.clock = clock;
         snapshots = metadata.snapshots();
         committer = commits.committer();
-        background = Executors.newSingleThreadExecutor(Threads.named(name + "-snapshots"));
+        background = Executors.newSingleThreadExecutor(Threads.named(config.name() + "-snapshots"));
     }
 
     /** Returns the snapshots in the order in which they were made. */
@@ -112,6 +116,7 @@ public final class VolumeSnapshots implements Closeable {
             throw new PosixException(Reason.ENOSPC, "the volume has had as many snapshots as it can count");
         }
         committer.checkWritable();
+        HeldUntil.note(metadataFolder, heldUntilMs);
         // A snapshot has neither an intent log nor a fast tier: its bytes are in chunks.
         commits.writer().intents().pause();
         fastTier.pause();
@@ -200,6 +205,7 @@ public final class VolumeSnapshots implements Closeable {
                             + ", which cannot be shortened");
         }
         committer.checkWritable();
+        HeldUntil.note(metadataFolder, untilMs);
         committer.changes().lock();
         try {
             metadata.holdSnapshot(record, untilMs);

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.removal.OwnFiles;
 import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
+import org.opendedup.sar.volume.snapshot.HeldUntil;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -37,6 +39,8 @@ import picocli.CommandLine.Option;
             "Of an encrypted volume it first overwrites both copies of the key header: then nothing of the volume can",
             "be read, also if the removal is interrupted, except with an export of the master key or a copy of the",
             "header. A disk may keep overwritten bytes; SSDs do.",
+            "",
+            "A volume with a snapshot that is held is not removed before the time to which it is held.",
             "",
             "Backups of the metadata in other folders stay. So does the volume's line in /etc/fstab."
         },
@@ -85,6 +89,7 @@ final class DestroyCommand extends VolumeCommand {
 
     private int destroy(VolumeRemoval removal) throws IOException, CommandFailedException {
         removal.requireUnused();
+        requireNotHeld(removal);
         Map<OwnFiles, OwnFiles.Found> found = removal.find();
         if (!yes) {
             cli().environment().err().print(plan(removal, found));
@@ -120,6 +125,16 @@ final class DestroyCommand extends VolumeCommand {
                         + (others.isEmpty() ? "" : "\nNot of the volume: " + String.join(", ", others))
                         + fstabLine());
         return ExitCode.OK;
+    }
+
+    /** A held snapshot keeps the whole volume. */
+    private void requireNotHeld(VolumeRemoval removal) throws IOException, CommandFailedException {
+        Path metadata = removal.runFiles().definition().config().locations().metadata();
+        long until = HeldUntil.of(metadata);
+        if (until > System.currentTimeMillis()) {
+            throw new CommandFailedException("a snapshot of the volume '" + cli().name() + "' is held until "
+                    + Instant.ofEpochMilli(until) + ": the volume cannot be removed before; nothing was removed");
+        }
     }
 
     private String plan(VolumeRemoval removal, Map<OwnFiles, OwnFiles.Found> found) {

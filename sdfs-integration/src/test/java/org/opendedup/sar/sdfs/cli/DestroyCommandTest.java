@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -33,6 +34,9 @@ import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.snapshot.HeldUntil;
 
 /** Removes real volumes, which were never mounted. Those that were used: DestroyTest in src/test. */
 @Timeout(120)
@@ -122,6 +126,29 @@ class DestroyCommandTest {
         assertFalse(Files.exists(ssd));
         assertEquals(ExitCode.NO_SUCH_VOLUME, destroy("pool0\n"));
         make();
+    }
+
+    /** The control is the same volume when the time is over. */
+    @Test
+    void aVolumeWithAHeldSnapshotStays() throws Exception {
+        make();
+        VolumeConfig config = VolumeRemoval.of(
+                        new ConfigDirectory(folder.resolve("etc")), "pool0", environment("")::runFiles)
+                .runFiles()
+                .definition()
+                .config();
+        long now = System.currentTimeMillis();
+        try (Volume volume = Volume.open(config)) {
+            volume.snapshots().create("held", now + 60_000, false);
+            volume.snapshots().hold("held", now + 3_600_000);
+            volume.snapshots().create("free", 0, false);
+        }
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains("is held until " + Instant.ofEpochMilli(now + 3_600_000)), err::toString);
+        assertTrue(files().contains("base/ddb/" + HeldUntil.NAME), files()::toString);
+        Files.writeString(base.resolve("ddb/" + HeldUntil.NAME), now - 1 + "\n");
+        assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+        assertEquals(Set.of(), files());
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.volume.snapshot.HeldUntil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,7 +65,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
         return new OwnFiles(
                 "names, recipes and counts",
                 folder,
-                DATABASE + "|" + COMMON + "|quarantine-\\d+|" + BESIDE_METADATA + "/.+",
+                DATABASE + "|" + COMMON + "|" + HeldUntil.NAME + "|quarantine-\\d+|" + BESIDE_METADATA + "/.+",
                 BESIDE_METADATA + "(/.+)?");
     }
 
