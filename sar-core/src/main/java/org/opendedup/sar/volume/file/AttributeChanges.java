@@ -100,44 +100,42 @@ public final class AttributeChanges {
         if (mode != null) {
             // The mode change also changes the access control list, which other threads may change too.
             return tree.alone(() -> {
-                Account before = charge(node, change, isExempt);
+                int before = node.attributes(look).mode() & Modes.PERMISSIONS;
+                attributes.changeMode(node, mode);
                 try {
-                    attributes.changeMode(node, mode);
-                } catch (IOException | RuntimeException e) {
-                    nodes.charge(node, before, true);
+                    return applyCharged(node, change, isExempt, now, look);
+                } catch (PosixException e) {
+                    attributes.changeMode(node, before);
                     throw e;
                 }
-                return apply(node, change, now, look);
             });
         }
         committer.changes().lock();
         try {
-            var unused = charge(node, change, isExempt);
-            return apply(node, change, now, look);
+            return applyCharged(node, change, isExempt, now, look);
         } finally {
             committer.changes().unlock();
         }
     }
 
-    /** Charges the inode to its new owner and group; returns the account before. */
-    private Account charge(Node node, AttributeChange change, boolean isExempt) throws PosixException {
+    /** Charges the inode to its new owner, and applies the change; returns the resulting attributes. EDQUOT. */
+    private Attributes applyCharged(Node node, AttributeChange change, boolean isExempt, long now, Node.Look look)
+            throws PosixException {
         synchronized (node) {
-            Account before = node.account();
-            int uid = change.uid() == null ? before.uid() : change.uid();
-            int gid = change.gid() == null ? before.gid() : change.gid();
-            nodes.charge(node, quotas.account(uid, gid, before.project()), isExempt);
-            return before;
-        }
-    }
-
-    /** Applies the rest of the change, and returns the resulting attributes. */
-    private Attributes apply(Node node, AttributeChange change, long now, Node.Look look) {
-        synchronized (node) {
+            charge(node, change, isExempt);
             applyLocked(node, change, now);
             nodes.markDirty(node);
             // Within the monitor: of two changes at the same time, the answer of one must not have the other's.
             return node.attributes(look);
         }
+    }
+
+    /** Charges the inode to its new owner and group. Called with the node's monitor held. */
+    private void charge(Node node, AttributeChange change, boolean isExempt) throws PosixException {
+        Account before = node.account();
+        int uid = change.uid() == null ? before.uid() : change.uid();
+        int gid = change.gid() == null ? before.gid() : change.gid();
+        nodes.charge(node, quotas.account(uid, gid, before.project()), isExempt);
     }
 
     private static void applyLocked(Node node, AttributeChange change, long now) {
