@@ -75,7 +75,7 @@ final class SnapshotCommand extends CommandGroup {
                 "written meanwhile it has what a power cut at that moment would leave."
             },
             footer = {
-                "Fails if files lie whole on the fast tier: sdfscli VOLUME tier migrate . --wait stores them in chunks.",
+                "Files on the fast tier are stored in chunks first. Fails if one of them is open for writing.",
                 "",
                 "Examples:",
                 "  sdfscli pool0 snapshot create before-upgrade",
