@@ -154,7 +154,7 @@ class SnapshotOnMountTest {
         assertEquals(before, shell("cd .snapshots/first; " + DIGEST));
     }
 
-    /** Names are made and deleted behind the kernel, which must not go by what it has seen. */
+    /** Names are made and deleted without the kernel, which must not use what it remembers of them. */
     @Test
     void theKernelSeesWhatCommandsMakeAndDelete() throws IOException {
         make();

@@ -228,7 +228,7 @@ public final class RecipeStore implements RecipePages {
                 long inode = SnapshotIds.of(newest, Keys.longAt(numbers, 0));
                 visitor.visit(key, inode, Keys.longAt(numbers, Keys.LONG_BYTES), page);
             } catch (CorruptionException | UnsupportedFormatException e) {
-                // Whoever reads this page of the file in the snapshot is told.
+                // Reads of this page of the file in the snapshot fail with an error.
             }
         }
     }
@@ -343,7 +343,7 @@ public final class RecipeStore implements RecipePages {
                 try {
                     visitor.visit(Keys.longAt(cursor.key(), 0), pageNumber(cursor), decode(cursor));
                 } catch (CorruptionException | UnsupportedFormatException e) {
-                    // Whoever reads this page of the file is told.
+                    // Reads of this page of the file fail with an error.
                 }
             }
             return cursor.next() ? new Position(Keys.longAt(cursor.key(), 0), pageNumber(cursor)) : null;

@@ -115,7 +115,7 @@ public final class Snapshots {
         living.put(record.number(), record);
     }
 
-    /** Notes that a snapshot is deleted: whoever reads it is told, from now on. */
+    /** Notes that a snapshot is deleted. Later reads of it fail with ESTALE. */
     public void deleted(SnapshotRecord record, long nowMs) {
         visible.remove(record.name(), record.number());
         living.remove(record.number());
@@ -202,7 +202,7 @@ public final class Snapshots {
         boolean accept(byte[] name, long root, long cookie) throws IOException;
     }
 
-    /** Lists the folder in the order of numbers, behind the entry with this cookie; 0: from the first on. */
+    /** Lists the folder in the order of numbers, after the entry with this cookie; 0 lists all. */
     public void forEachEntry(long cookie, EntryConsumer consumer) throws IOException {
         for (SnapshotRecord record :
                 living.tailMap(cookie - FIRST_COOKIE, false).values()) {

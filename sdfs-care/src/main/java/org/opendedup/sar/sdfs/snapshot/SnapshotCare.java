@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class SnapshotCare implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotCare.class);
 
-    /** The form of names that Samba's shadow_copy2 expects if it is told no other, in UTC. */
+    /** The form of names that Samba's shadow_copy2 expects by default, in UTC. */
     private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'@GMT-'yyyy.MM.dd-HH.mm.ss", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
 
