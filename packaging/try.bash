@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What scripts/try-packages does in a fresh tree, as its first process: /trial/sdfs.deb is tried, /trial/later.deb replaces it.
+# What scripts/try-packages does in a fresh tree, as its first process: /trial/sdfs.deb is tried, with
+# /trial/s3.deb beside it; /trial/later.deb replaces it.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
@@ -92,7 +93,7 @@ mkdir "$mount_point"
 mount -t sdfs pool0 "$mount_point"
 grep -qz 'try.setting=read' "/proc/$(daemon)/cmdline" || fail "/etc/default/sdfs is not read"
 flags="$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$(daemon)/fdinfo/1")"
-((8#$flags & 8#2000)) || fail "the console is not appended to, so logrotate would leave a hole in it"
+((8#$flags & 8#2000)) || fail "the console is not appended to, so emptying it would leave a hole in it"
 cp -a "$data" "$mount_point/first"
 same
 # Well, or its disk has little space.
@@ -107,6 +108,14 @@ grep -qz 'try.setting=caller' "/proc/$(daemon)/cmdline" || fail "the settings of
 same
 [[ "$(sdfscli estimate --json "$data")" == *'"'*'"'* ]] || fail "no estimate"
 say "used"
+
+# --- the libraries of volumes in S3
+
+apt install /trial/s3.deb
+[[ -n "$(find "$home/optional/s3" -name 'sar-s3-*.jar')" ]] || fail "the libraries for s3:// are not there"
+apt purge sdfs-s3
+[[ ! -e "$home/optional" ]] || fail "a purge leaves $home/optional"
+say "installed and removed what volumes in S3 need"
 
 # --- the services, as their units start them
 
@@ -145,7 +154,8 @@ old="$(daemon)"
 jars="$(cd "$home/jars" && echo *.jar | wc -w)"
 apt install /trial/later.deb
 [[ -z "$(find "$home/jars" -name '*.jar' ! -name '*.999.jar')" ]] || fail "the old jars are still there"
-held="$(find "/proc/$old/fd" -lname "$home/jars/*.jar (deleted)" -printf '%l\n' | sort -u | wc -l)"
+# Files that the daemon closes meanwhile are none of these, and make find fail.
+held="$({ find "/proc/$old/fd" -lname "$home/jars/*.jar (deleted)" -printf '%l\n' || true; } | sort -u | wc -l)"
 ((held == jars)) || fail "the daemon holds $held of $jars jars"
 [[ "$(daemon)" == "$old" ]] || fail "another daemon answers"
 same
@@ -162,7 +172,7 @@ umount "$mount_point"
 [[ ! -e "/proc/$old" ]] || fail "umount did not wait for the old daemon"
 mount -t sdfs pool0 "$mount_point"
 grep -qz 'try.setting=read' "/proc/$(daemon)/cmdline" || fail "the upgrade changed /etc/default/sdfs"
-find "/proc/$(daemon)/fd" -lname "$home/jars/*.999.jar" | grep -q . || fail "the next mount is not of the new program"
+[[ -n "$(find "/proc/$(daemon)/fd" -lname "$home/jars/*.999.jar")" ]] || fail "the next mount is not of the new program"
 same
 say "upgraded while mounted, $held jars held; the next mount is of the new program"
 

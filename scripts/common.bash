@@ -29,6 +29,7 @@ missing_packages() {
   [[ "${1:-}" == tests ]] || return 0
   command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
   command -v python3 >/dev/null || echo python3
+  python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
   command -v setfacl >/dev/null || echo acl
   command -v setfattr >/dev/null || echo attr
   command -v mkfs.xfs >/dev/null || echo xfsprogs
@@ -60,4 +61,13 @@ build_client() {
   local source="$project/scripts/sdfs-client.c" client="$project/sdfs-integration/target/sdfs-client"
   command -v cc >/dev/null || return 0
   [[ "$client" -nt "$source" ]] || cc -O2 -Wall -Wextra -o "$client" "$source"
+}
+
+# Puts the libraries that only addresses of s3:// and hdfs:// need where the program looks: beside the folder of its jars.
+link_optional() {
+  local scheme
+  mkdir -p "$project/sdfs-integration/target/optional"
+  for scheme in s3 hdfs; do
+    ln -sfn "../../../sar-$scheme/target/optional" "$project/sdfs-integration/target/optional/$scheme"
+  done
 }

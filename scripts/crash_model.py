@@ -35,15 +35,33 @@ class File:
         self.file = file
         self.blocks = []
         self.version = 0
+        # Blocks of which a write was refused after the kernel had taken it: a later fsync does not make them durable.
+        self.doubtful = set()
 
     def write(self, first, count):
         """Records a write that is about to be made; returns its bytes."""
         self.version += 1
         while len(self.blocks) < first + count:
             self.blocks.append([ABSENT])
+        self.doubtful.difference_update(range(first, first + count))
         for block in range(first, first + count):
             self.blocks[block].append(self.version)
         return b"".join(block_bytes(self.file, block, self.version) for block in range(first, first + count))
+
+    def copy(self):
+        """Returns what a new file with the same bytes may contain."""
+        copy = File(self.file)
+        copy.version = self.version
+        copy.blocks = [[ABSENT, versions[-1]] for versions in self.blocks]
+        return copy
+
+    def content(self):
+        """The bytes that were written last."""
+        return b"".join(block_bytes(self.file, block, versions[-1]) for block, versions in enumerate(self.blocks))
+
+    def failed(self):
+        """Records that a write or an fsync was refused."""
+        self.doubtful.update(block for block, versions in enumerate(self.blocks) if len(versions) > 1)
 
     def truncate(self, blocks):
         for versions in self.blocks[blocks:]:
@@ -51,13 +69,23 @@ class File:
 
     def synced(self):
         """Records that fsync has returned. Returns the number of blocks that it made durable."""
-        fresh = sum(len(versions) > 1 for versions in self.blocks)
-        self.blocks = [versions[-1:] for versions in self.blocks]
+        fresh = 0
+        for block, versions in enumerate(self.blocks):
+            if len(versions) > 1 and block not in self.doubtful:
+                self.blocks[block] = versions[-1:]
+                fresh += 1
         return fresh
 
     def length(self):
         """Returns the number of blocks up to the last that has bytes."""
         return max((i + 1 for i, versions in enumerate(self.blocks) if versions[-1] != ABSENT), default=0)
+
+    def shown(self, found):
+        """Compares the file's bytes as a program reads them after its own writes. Yields what is wrong."""
+        for block, versions in enumerate(self.blocks):
+            here = found[block * BLOCK:(block + 1) * BLOCK].ljust(BLOCK, b"\0")
+            if block not in self.doubtful and here != block_bytes(self.file, block, versions[-1]):
+                yield f"block {block} is not of version {versions[-1]}: {here[:LINE]!r}"
 
     def check(self, found):
         """Compares the file's bytes after a crash. Yields (kind, text) for what is lost or wrong, and adopts what is there."""
@@ -68,9 +96,12 @@ class File:
             seen = next((v for v in reversed(versions) if bytes_here == block_bytes(self.file, block, v)), None)
             if seen is None:
                 seen = yield from self._check_lines(block, versions, bytes_here)
-            if seen is not None:
+            if seen is None:
+                self.doubtful.add(block)
+            else:
                 # A mount shows what is durable: the next crash must not take it back.
                 self.blocks[block] = [seen]
+                self.doubtful.discard(block)
 
     def _check_lines(self, block, versions, found):
         """Compares a block in which writes that were not acknowledged may be mixed."""

@@ -22,8 +22,8 @@ die() {
 read_settings() {
   local line value
   while read -r line; do
-    [[ "$line" =~ ^(JAVA_HOME|SAR_SIM_MEMORY|SDFS_[A-Z_]+)=(.*)$ && ! -v "${BASH_REMATCH[1]}" ]] || continue
-    value="${BASH_REMATCH[2]}"
+    [[ "$line" =~ ^(JAVA_HOME|SAR_SIM_MEMORY|(SDFS|AWS|HADOOP)_[A-Z_]+)=(.*)$ && ! -v "${BASH_REMATCH[1]}" ]] || continue
+    value="${BASH_REMATCH[3]}"
     [[ "$value" != \"*\" ]] || value="${value:1:-1}"
     export "${BASH_REMATCH[1]}=$value"
   done

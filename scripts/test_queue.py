@@ -19,12 +19,16 @@ import time
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {
     "sar-core": "sar-core/src/test/java",
+    "sar-s3": "sar-s3/src/test/java",
+    "sar-hdfs": "sar-hdfs/src/test/java",
     "sdfs-care": "sdfs-care/src/test/java",
     "sdfs-integration": "sdfs-integration/src/test/java",
     "sar-simulator": "sar-simulator/src/test/java",
     "sdfs-plugin": "sdfs-plugin/src/test/java",
     "src/test": "src/test/java",
 }
+# Modules whose tests run in JVMs with a class path of their own.
+OWN_PATHS = ("sdfs-plugin", "sar-hdfs")
 # Seconds that a class took when all ran: the longest begin first. The second file is of the last run here.
 EXPECTED = PROJECT / "src/test/seconds"
 UNKNOWN_SECONDS = 5
@@ -96,18 +100,27 @@ def write_seconds(file, results):
 
 
 def class_path(module):
-    """The plugin's tests have a path of their own: only there is java.util.logging behind slf4j."""
+    """The plugin's tests have a path of their own: only there is java.util.logging behind slf4j. So have those of HDFS: Hadoop's client
+    brings parsers of XML that all code of a JVM would use."""
     def classes(name):
         return [str(PROJECT / name / "target" / kind) for kind in ("test-classes", "classes")]
 
     if module == "sdfs-plugin":
         main = [classes(name)[1] for name in ("sdfs-care", "sdfs-integration", "sdfs-api")]
         return classes("sdfs-plugin") + classes("sar-core") + main + [str(PROJECT / "sdfs-plugin/target/tests/*")]
-    modules = ("src/test", "sar-core", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-plugin")
+    if module == "sar-hdfs":
+        return classes("sar-hdfs") + classes("sar-core") + [str(PROJECT / "sar-hdfs/target/tests/*")]
+    modules = ("src/test", "sar-core", "sar-s3", "sar-hdfs", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-plugin")
     folders = [path for name in modules for path in classes(name)]
-    folders.remove(str(PROJECT / "sdfs-plugin/target/test-classes"))
+    for name in OWN_PATHS:
+        folders.remove(str(PROJECT / name / "target/test-classes"))
     libraries = ("src/test/target/tests/*", "sar-simulator/target/bench/*")
     return folders + [str(PROJECT / path) for path in libraries]
+
+
+def path_of(module):
+    """Names the class path of a module's tests."""
+    return module if module in OWN_PATHS else ""
 
 
 def find_java():
@@ -261,7 +274,7 @@ class Worker(threading.Thread):
 
     def _run_class(self, result):
         entry = result.entry
-        key = (entry.module == "sdfs-plugin", entry.properties)
+        key = (path_of(entry.module), entry.properties)
         for other in [k for k in self.jvms if k[1] != entry.properties]:
             self.jvms.pop(other).close()
         if key not in self.jvms:
@@ -281,7 +294,7 @@ class Worker(threading.Thread):
         self._leftovers(patience=0)
 
     def _kill_jvm(self, entry):
-        jvm = self.jvms.pop((entry.module == "sdfs-plugin", entry.properties), None)
+        jvm = self.jvms.pop((path_of(entry.module), entry.properties), None)
         if jvm:
             jvm.kill()
 

@@ -27,14 +27,26 @@ by_mode() { if is_quick; then echo "$1"; else echo "$2"; fi; }
 # Of an encrypted volume.
 export SDFS_PASSPHRASE="posix suite"
 
+has() { [[ "$SUITE_KINDS" == *" $1 "* ]]; }
+
 make_volume() {
-  local -a tier_options=() encrypt_options=()
-  [[ -z "$SUITE_ENCRYPT" ]] || encrypt_options=(--encrypt)
-  [[ "$SUITE_TIER_MODE" == sar ]] || tier_options=(--tier-mode="$SUITE_TIER_MODE" --tddfs-journal=1
-    --sar-ssd-location="$SUITE_WORK/ssd" --sar-ssd-capacity=16GB)
+  local -a options=()
+  if has encryption; then options+=(--encrypt); fi
+  if has ssd || has tddfs; then options+=(--sar-ssd-location="$SUITE_WORK/ssd" --sar-ssd-capacity=16GB); fi
+  if has tddfs; then options+=(--tier-mode=tddfs --tddfs-journal=1); fi
+  # Each second, so that the programs meet snapshots that are made and deleted.
+  if has snapshots; then options+=(--snapshot-schedule='* * * * * ?' --snapshot-keep=last=5); fi
+  if has folder; then
+    mkdir "$SUITE_WORK/store"
+    options+=(--object-store="file://$SUITE_WORK/store")
+  fi
+  if has s3; then
+    eval "$("$project/scripts/s3-gateway" --with=$$ "$SUITE_WORK/s3")"
+    options+=(--object-store="${S3_GATEWAY/bucket/bucket/$volume}")
+  fi
   mkdir -p "$mount_point" "$plain"
   "$project/scripts/mkfs.sdfs" --volume-name="$volume" --volume-capacity=100GB --base-path="$SUITE_WORK/base" \
-    --memory-budget=512MB --chunk-store-hashdb-class="$SUITE_INDEX" "${tier_options[@]}" "${encrypt_options[@]}" >"$SUITE_WORK/mkfs.log"
+    --memory-budget=512MB --chunk-store-hashdb-class="$SUITE_INDEX" "${options[@]}" >"$SUITE_WORK/mkfs.log"
 }
 
 mount_volume() {

@@ -37,6 +37,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 import picocli.CommandLine.Command;
 
 /** Checks the layers and conventions that a compiler does not check: see docs/ARCHITECTURE.md. */
@@ -57,12 +58,17 @@ class ArchitectureTest {
             entry("common", Set.of()),
             entry("crypt", Set.of()),
             entry("io", Set.of("common")),
-            entry("keys", Set.of("crypt", "io", "common")),
+            entry("keys", Set.of("crypt", "objects", "io", "common")),
+            entry("objects", Set.of("io", "common")),
+            entry("hdfs", Set.of("objects", "io", "common")),
+            entry("s3", Set.of("objects", "io", "common")),
+            entry("cluster", Set.of("crypt", "chunk", "objects", "io", "common")),
             entry("sort", Set.of("crypt", "io", "common")),
             entry("chunk", Set.of("crypt", "io", "common")),
             entry("index", Set.of("crypt", "chunk", "io", "common")),
             entry("container", Set.of("crypt", "io", "common")),
-            entry("metadata", Set.of("crypt", "io", "common")),
+            entry("remote", Set.of("container", "objects", "disk", "io", "common")),
+            entry("metadata", Set.of("crypt", "objects", "io", "common")),
             entry("raw", Set.of("crypt", "io", "common")),
             entry("ssd", Set.of("crypt", "container", "io", "common")),
             entry("disk", Set.of("io", "common")),
@@ -107,6 +113,8 @@ class ArchitectureTest {
                     "volume",
                     Set.of(
                             "crypt",
+                            "objects",
+                            "remote",
                             "join",
                             "arrange",
                             "ingest",
@@ -129,11 +137,23 @@ class ArchitectureTest {
     /** The rooms of a divided layer, ground first. Each may import those before it; "" is the layer's own package. */
     private static final Map<String, List<String>> ROOMS = Map.of(
             "metadata",
-            List.of("record", "db", "backup", "versions", "pending", "counts", "quota", "recipes", "", "repair"),
+            List.of(
+                    "record",
+                    "db",
+                    "backup",
+                    "remote",
+                    "versions",
+                    "pending",
+                    "counts",
+                    "quota",
+                    "recipes",
+                    "",
+                    "repair"),
             "volume",
             List.of(
                     "config",
                     "posix",
+                    "stream",
                     "node",
                     "store",
                     "backup",
@@ -150,16 +170,30 @@ class ArchitectureTest {
                     "quota",
                     "rewrite",
                     "clone",
+                    "diff",
+                    "send",
+                    "receive",
                     ""));
 
     /** Rooms of values, which every layer above may use. */
-    private static final Set<String> OPEN_ROOMS = Set.of("metadata.record", "volume.config", "volume.posix");
+    private static final Set<String> OPEN_ROOMS =
+            Set.of("metadata.record", "volume.config", "volume.posix", "volume.stream");
 
     /** What layers above may use of the other rooms. The rest is for the room's siblings. */
     private static final Map<String, Set<String>> FACES = Map.ofEntries(
             entry("metadata.backup", Set.of("Backup", "BackupFile", "BackupFolder", "BackupOrigin", "BackupPlace")),
             entry("metadata.counts", Set.of("DamageRecords", "FormerPlaces", "NewDamage", "ReferenceCounts")),
             entry("metadata.db", Set.of("KeyValueStore", "KeyValueStores", "RecordCursor")),
+            entry(
+                    "metadata.remote",
+                    Set.of(
+                            "DataBarrier",
+                            "OwnerChangedException",
+                            "Promise",
+                            "RemoteMetadata",
+                            "ShippedKeyValueStore",
+                            "ShippingLimits",
+                            "ShippingStatistics")),
             entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
             entry("metadata.quota", Set.of("Account", "QuotaState", "Quotas", "Recount")),
             entry(
@@ -171,7 +205,7 @@ class ArchitectureTest {
                             "ReplacedPages",
                             "StreamLogs",
                             "VersionRelease")),
-            entry("metadata.versions", Set.of("Snapshots")),
+            entry("metadata.versions", Set.of("Snapshots", "StateDifference")),
             entry(
                     "metadata.repair",
                     Set.of(
@@ -214,15 +248,18 @@ class ArchitectureTest {
                             "ClientReferences",
                             "StoredChunk")),
             entry("volume.clone", Set.of("CloneReport", "TreeClone")),
+            entry("volume.diff", Set.of("Change", "DiffReport", "SnapshotDiff")),
             entry("volume.engine", Set.of("Evacuation", "SpaceCollector", "VolumeCondition")),
             entry("volume.names", Set.of("AccessTimes", "EntryVisitor")),
             entry("volume.node", Set.of("OpenFile")),
             entry("volume.parts", Set.of("SpaceUse", "VolumeStatistics")),
             entry("volume.quota", Set.of("VolumeQuotas")),
             entry("volume.raw", Set.of("FastTier")),
+            entry("volume.receive", Set.of("SnapshotReceiver")),
             entry("volume.rewrite", Set.of("Defragmentation", "FileState", "VolumeJoin")),
-            entry("volume.snapshot", Set.of("HeldUntil", "VolumeSnapshots")),
-            entry("volume.store", Set.of("DeviceCondition")),
+            entry("volume.send", Set.of("SendReport", "SnapshotSend")),
+            entry("volume.snapshot", Set.of("VolumeRollback", "VolumeSnapshots")),
+            entry("volume.store", Set.of("CheckFolder", "DeviceCondition", "RemoteStatistics")),
             entry("volume.write", Set.of("UnsavedChanges", "UnsavedChangesException")));
 
     /**
@@ -253,6 +290,7 @@ class ArchitectureTest {
             "fuse",
             "fuse.kernel",
             "restore",
+            "cluster",
             "cli.files",
             "cli.command",
             "cli.keys",
@@ -550,6 +588,30 @@ class ArchitectureTest {
                 .accessField(System.class, "out")
                 .orShould()
                 .accessField(System.class, "err")
+                .check(MAIN);
+    }
+
+    /** A process gets the variables of the one that starts it. Those of a daemon have no passphrases. */
+    @Test
+    void noProcessThatACommandStartsGetsAPassphrase() {
+        checkStartedProcesses(Set.of("FusermountMounter", "UnmountHelper", "Smartctl"));
+    }
+
+    @Test
+    void theRuleOfStartedProcessesFindsOneThatGetsAll() {
+        assertThrows(AssertionError.class, () -> checkStartedProcesses(Set.of("UnmountHelper", "Smartctl")));
+    }
+
+    private static void checkStartedProcesses(Set<String> ofDaemon) {
+        classes()
+                .that(are(inLayer("sdfs")))
+                .and(are(describe(
+                        "starting processes outside of a daemon",
+                        (JavaClass type) -> !ofDaemon.contains(type.getSimpleName())
+                                && type.getConstructorCallsFromSelf().stream()
+                                        .anyMatch(call -> call.getTargetOwner().isEquivalentTo(ProcessBuilder.class)))))
+                .should()
+                .callMethod(SecretSource.class, "withoutSecrets", ProcessBuilder.class)
                 .check(MAIN);
     }
 

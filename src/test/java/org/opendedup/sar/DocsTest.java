@@ -45,6 +45,8 @@ class DocsTest {
 
     private static final List<String> SOURCES = List.of(
             "sar-core/src/main",
+            "sar-s3/src/main",
+            "sar-hdfs/src/main",
             "sdfs-care/src/main",
             "sdfs-integration/src/main",
             "sar-simulator/src/main",

@@ -126,7 +126,8 @@ final class DocumentedCommands {
      */
     List<String> faults(String line, boolean isSpan) {
         faults.clear();
-        for (String part : line.split(";|&&")) {
+        // What is quoted is one word; behind a pipe begins another command.
+        for (String part : line.replaceAll("'[^']*'", "TEXT").split(";|&&|\\|(?= *(ssh|sdfscli) )")) {
             List<String> words = new ArrayList<>(Arrays.asList(part.strip().split("\\s+")));
             words.removeIf(word -> word.isEmpty() || word.equals("sudo") || word.matches("[A-Z_]+=.*"));
             if (words.isEmpty()) {

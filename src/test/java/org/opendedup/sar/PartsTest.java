@@ -27,7 +27,7 @@ import org.opendedup.sar.disks.Commands;
 @TestInstance(Lifecycle.PER_CLASS)
 class PartsTest {
     private static final List<String> MODULES =
-            List.of("sar-core", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-plugin");
+            List.of("sar-core", "sar-s3", "sar-hdfs", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-plugin");
     private static final String NOTHING = "–";
     private static final Pattern DEPENDENCY = Pattern.compile(
             "<dependency>.*?<groupId>(.*?)</groupId>\\s*<artifactId>(.*?)</artifactId>(.*?)</dependency>",

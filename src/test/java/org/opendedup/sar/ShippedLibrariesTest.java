@@ -41,6 +41,12 @@ class ShippedLibrariesTest {
             jars.addAll(jarsIn(target));
             jars.addAll(jarsIn(target.resolve("lib")));
         }
+        for (String scheme : List.of("s3", "hdfs")) {
+            List<Path> optional =
+                    jarsIn(Commands.projectFolder().resolve("sdfs-integration/target/optional/" + scheme));
+            assertFalse(optional.isEmpty(), "no libraries are where an address of " + scheme + ":// looks for them");
+            jars.addAll(optional);
+        }
         assertFalse(jars.isEmpty(), "no module is packaged");
         assertEquals(List.of(), withBenchmarks(jars));
     }

@@ -20,6 +20,8 @@ class TrustPageTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)(?:#(\\w+))?`");
     private static final List<String> SOURCES = List.of(
             "sar-core/src/test",
+            "sar-s3/src/test",
+            "sar-hdfs/src/test",
             "sdfs-care/src/test",
             "sdfs-integration/src/test",
             "sdfs-plugin/src/test",

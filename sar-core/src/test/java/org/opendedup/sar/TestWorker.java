@@ -37,9 +37,10 @@ public final class TestWorker implements TestExecutionListener {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(Integer.getInteger("sar.patience.s", 10));
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    /** Threads that a JVM keeps for all that runs in it. */
+    /** Threads that a JVM keeps for all that runs in it, the last ones those of Hadoop's client. */
     private static final Pattern SHARED = Pattern.compile(
-            "ForkJoinPool\\.commonPool|CompletableFutureDelay|junit-|jnr\\.|process reaper|RMI|JMX|Timer");
+            "ForkJoinPool\\.commonPool|CompletableFutureDelay|junit-|jnr\\.|process reaper|RMI|JMX|Timer"
+                    + "|org\\.apache\\.hadoop|LeaseRenewer|IPC ");
 
     private final PrintStream answers;
 

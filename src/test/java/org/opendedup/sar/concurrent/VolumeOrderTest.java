@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
@@ -106,9 +107,9 @@ class VolumeOrderTest {
             unrest.also(troubles::happen).alsoReadPastCaches(PAST_CACHES_BYTES);
             Optional<String> fault = new Trial(volume, seed).run(ROUNDS_WITH_SSD);
             fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
+            // A machine with little time may have read the SSD only where it was damaged: the unrest reads on.
+            TestWait.until(() -> troubles.figures().ssdHits() > 0);
             unrest.close();
-            SsdTroubles.Figures figures = troubles.figures();
-            assertTrue(figures.ssdHits() > 0, figures::toString);
             assertEquals(0, volume.inodesInUse());
             assertEquals(List.of(), volume.problems());
         }

@@ -20,7 +20,8 @@ import org.opendedup.sar.volume.Volume;
 
 /**
  * Events of a volume's SSD between any two calls: an administrator detaches it, attaches it and changes its parameters;
- * bytes flip, files are truncated or vanish. No result of the volume may depend on them. For one thread.
+ * bytes flip, files are truncated or vanish. No result of the volume may depend on them. For one thread, beside which
+ * others may ask for figures.
  */
 public final class SsdTroubles {
     /** Little more than the minimum of a useful SSD: there is space for about a MiB of chunks. */
@@ -38,7 +39,7 @@ public final class SsdTroubles {
     private final List<Path> damaged = new ArrayList<>();
     private Volume volume;
     /** Of volumes and SSDs that are no longer in use. */
-    private Figures past = new Figures(0, 0, 0, 0, 0);
+    private volatile Figures past = new Figures(0, 0, 0, 0, 0);
 
     /**
      * Counters of the SSD, over all openings: a test with an unused SSD proves nothing.

@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -274,8 +275,36 @@ public final class VolumeFileSystem implements FileSystem {
         if (inodesInUse() != 0) {
             throw new AssertionError(inodesInUse() + " inodes are in use, and all were forgotten");
         }
+        if (snapshots.isEmpty()) {
+            volume.close();
+            volume = opener.open();
+        } else {
+            rollBackAndForth();
+        }
+    }
+
+    /** Rolls the volume back to a snapshot, and to what it was before. */
+    private void rollBackAndForth() throws IOException {
+        String back = "before" + ++lastSnapshot;
+        Map.Entry<String, Map<String, String>> to =
+                List.copyOf(snapshots.entrySet()).get(lastSnapshot % snapshots.size());
+        Map<String, String> before = TreeDigest.of(volume, Inode.ROOT);
+        if (rollBack(to.getKey(), back, to.getValue())) {
+            snapshots.put(back, before);
+            rollBack(back, null, before);
+        }
+    }
+
+    /** Returns whether the state was another one. */
+    private boolean rollBack(String to, @Nullable String before, Map<String, String> expected) throws IOException {
+        boolean isOther = !volume.rollback().begin(to, before).isNone();
         volume.close();
         volume = opener.open();
+        Map<String, String> found = TreeDigest.of(volume, Inode.ROOT);
+        if (!found.equals(expected)) {
+            throw new AssertionError("after a rollback to " + to + " it shows " + found + " instead of " + expected);
+        }
+        return isOther;
     }
 
     @Override

@@ -146,8 +146,10 @@ final class Browser implements AutoCloseable {
         return Json.object(got, "result");
     }
 
+    /** Opens a page, and waits until it is painted: before that, Chromium drops what is typed. */
     void open(URI page) throws Exception {
         ask("Page.navigate", Map.of("url", page.toString()));
+        until("performance.getEntriesByName('first-contentful-paint').length === 1");
     }
 
     /** Returns the value of an expression of JavaScript. */
@@ -161,9 +163,13 @@ final class Browser implements AutoCloseable {
         return Json.object(result, "result").get("value");
     }
 
-    /** Waits until an expression is true. */
-    void until(String expression) {
-        TestWait.until(() -> Boolean.TRUE.equals(eval(expression)));
+    /** Waits until an expression is true; a failure says which, and what the page showed. */
+    void until(String expression) throws Exception {
+        try {
+            TestWait.until(() -> Boolean.TRUE.equals(eval(expression)));
+        } catch (AssertionError e) {
+            throw new AssertionError(expression + " of " + eval("document.body.innerText.replaceAll(/\\s+/g, ' ')"), e);
+        }
     }
 
     /** Types a text where the focus is. */

@@ -56,6 +56,8 @@ class ConsolePageTest {
         Path ssd = folder.resolve("ssd");
         try (MountedVolume made = MountedVolume.makeWith(
                 folder.resolve("pool"),
+                "--object-store="
+                        + Files.createDirectory(folder.resolve("store")).toUri(),
                 "--sar-ssd-location=" + ssd,
                 "--sar-ssd-capacity=100MB",
                 "--sar-policy=reference-count",
@@ -172,6 +174,7 @@ class ConsolePageTest {
         assertEquals(true, browser.eval(durations));
         browser.until("/chunks on it[1-9]/.test(" + text("SSD") + ")");
         browser.until("/Promoted because.*(written twice|read)/.test(" + text("SSD") + ")");
+        browser.until("/store.*not there yet.*sent[1-9].*requestsanswered/.test(" + text("Object store") + ")");
         browser.until("/No damage is known/.test(" + text("Damaged files") + ")");
     }
 

@@ -27,10 +27,10 @@ class CrashLoopTest {
 
     /**
      * With this seed also a daemon that is mounting is killed, and half of the blocks are lost that were not flushed.
-     * The volume whose power is cut is encrypted.
+     * The volume whose power is cut is encrypted, and that of a day, too.
      */
     @ParameterizedTest
-    @ValueSource(strings = {"--quiet", "--power-cut --mkfs-option=--encrypt"})
+    @ValueSource(strings = {"--quiet", "--power-cut --mkfs-option=--encrypt", "--day=encrypted"})
     void killsAndPowerCutsLoseNothing(String options) throws IOException {
         Matcher counts = loop(0, ("--seed=183 " + options).split(" "));
         assertEquals(List.of(0, 0, 0), List.of(count(counts, 1), count(counts, 2), count(counts, 3)));
@@ -43,9 +43,15 @@ class CrashLoopTest {
     }
 
     @Test
-    void controlAChangedByteAndARemovedFileAreFound() throws IOException {
+    void controlAChangedByteARemovedFileAndAnotherSnapshotAreFound() throws IOException {
         Matcher counts = loop(1, "--seed=1", "--control=spoiled");
-        assertEquals(List.of(1, 1, 0), List.of(count(counts, 1), count(counts, 2), count(counts, 3)));
+        assertEquals(List.of(1, 2, 0), List.of(count(counts, 1), count(counts, 2), count(counts, 3)));
+    }
+
+    @Test
+    void controlOfADayAChangedByteIsFound() throws IOException {
+        Matcher counts = loop(1, "--seed=1", "--day=plain", "--control=spoiled");
+        assertTrue(count(counts, 1) > 0 && count(counts, 2) > 0, counts::toString);
     }
 
     /** With this seed the power cut takes all that was not flushed. */

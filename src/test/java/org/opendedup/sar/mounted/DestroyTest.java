@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.volume.store.CheckFolder;
 
 /**
  * The removal of volumes that were used, with each class of index: nothing of them is left, and nothing else is
@@ -48,6 +49,11 @@ class DestroyTest {
 
             volume.remount();
             volume.unmount();
+            // What a job leaves that a crash cut.
+            for (String name : CheckFolder.NAMES) {
+                Path scratch = Files.createDirectories(volume.metadata().resolve(name + "/scratch"));
+                Files.writeString(scratch.resolve("chunks-0"), "left");
+            }
             String said = volume.run("destroy", "--yes");
             assertTrue(said.startsWith("Removed the volume vol: "), said);
             assertFalse(said.contains("Not of the volume"), said);

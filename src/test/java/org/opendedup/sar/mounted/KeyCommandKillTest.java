@@ -78,7 +78,7 @@ class KeyCommandKillTest {
         int changed = 0;
         int partly = 0;
         for (int round = 0; round < TestSeed.rounds(KILLS); round++) {
-            assertEquals(List.of(), copies().write(before));
+            assertEquals(List.of(), copies().write(before, null));
             List<String> words = List.of(List.of("add"), List.of("remove", "1"), List.of("change"))
                     .get(round % 3);
             kill(new ProcessBuilder(command(words)), random);
@@ -155,7 +155,7 @@ class KeyCommandKillTest {
         var random = new Random(TestSeed.next());
         int lost = 0;
         for (int round = 0; round < KILLS && lost == 0; round++) {
-            assertEquals(List.of(), copies().write(before));
+            assertEquals(List.of(), copies().write(before, null));
             kill(
                     new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin/java").toString(),

@@ -42,6 +42,9 @@ final class MountedVolume implements AutoCloseable {
     private final String name;
     private final Path mountPoint;
     private String options = "rw";
+    /** What mount.sdfs is told to mount: the name, or the address of an object store. */
+    private String source;
+
     private String umask = "";
     private boolean ownProcess = ALL_IN_PROCESSES;
     private final Map<String, String> variables = new HashMap<>();
@@ -71,25 +74,39 @@ final class MountedVolume implements AutoCloseable {
 
     /** As {@link #makeWith}; its commands run under this umask, which is an octal number. */
     static MountedVolume makeUnder(String umask, Path folder, String... options) throws IOException {
-        MountedVolume volume = new MountedVolume(folder, folder, folder.resolve("data"), folder.resolve("hashdb"));
+        MountedVolume volume =
+                new MountedVolume(folder, folder.resolve("base"), folder.resolve("data"), folder.resolve("hashdb"));
         volume.umask = umask;
         return make(volume.inItsOwnProcess(), "100GB", options);
     }
 
     /** Makes a volume with its index in {@code hashDb}. */
     static MountedVolume makeWithHashDb(Path folder, Path hashDb) throws IOException {
-        return make(new MountedVolume(folder, folder, folder.resolve("data"), hashDb), "100GB");
+        return make(new MountedVolume(folder, folder.resolve("base"), folder.resolve("data"), hashDb), "100GB");
     }
 
     /**
      * Makes a volume with all that it stores on {@code disk}; the volume file and the mount point are in the folder.
      */
     static MountedVolume makeOn(Path disk, Path folder) throws IOException {
-        return make(new MountedVolume(folder, disk, disk.resolve("data"), disk.resolve("hashdb")), "100GB");
+        return make(
+                new MountedVolume(folder, disk.resolve("base"), disk.resolve("data"), disk.resolve("hashdb")), "100GB");
+    }
+
+    /**
+     * A machine that has nothing of the volume in an object store. It is mounted by the store's address; its name is
+     * the folder's.
+     */
+    static MountedVolume ofStore(Path folder, String address) throws IOException {
+        Path base = folder.resolve("config/volumes").resolve(folder.getFileName());
+        MountedVolume volume =
+                new MountedVolume(folder, base, base.resolve("chunkstore/chunks"), base.resolve("chunkstore/hdb"));
+        volume.source = address;
+        return volume;
     }
 
     private static MountedVolume make(Path folder, Path data, String capacity, String... more) throws IOException {
-        return make(new MountedVolume(folder, folder, data, folder.resolve("hashdb")), capacity, more);
+        return make(new MountedVolume(folder, folder.resolve("base"), data, folder.resolve("hashdb")), capacity, more);
     }
 
     private static MountedVolume make(MountedVolume volume, String capacity, String... more) throws IOException {
@@ -110,10 +127,10 @@ final class MountedVolume implements AutoCloseable {
         return volume;
     }
 
-    /** Makes its folders: {@code base} is made in {@code metadata}. */
-    private MountedVolume(Path folder, Path metadata, Path data, Path hashDb) throws IOException {
+    private MountedVolume(Path folder, Path base, Path data, Path hashDb) throws IOException {
         this.folder = folder;
-        this.base = metadata.resolve("base");
+        this.base = base;
+        this.source = folder.getFileName().toString();
         this.data = data;
         this.hashDb = hashDb;
         this.name = folder.getFileName().toString();
@@ -134,6 +151,18 @@ final class MountedVolume implements AutoCloseable {
     /** Sets a system property of daemons that start from now on; its name begins with {@code sar}. */
     MountedVolume withProperty(String property, Object value) {
         variables.merge("SDFS_JAVA_OPTS", "-D" + property + "=" + value, (before, more) -> before + " " + more);
+        return this;
+    }
+
+    /** Sets variables in the environment of commands from now on. */
+    MountedVolume withVariables(Map<String, String> more) {
+        variables.putAll(more);
+        return this;
+    }
+
+    /** Sets the passphrase of commands from now on. */
+    MountedVolume withPassphrase(String passphrase) {
+        variables.put("SDFS_PASSPHRASE", passphrase);
         return this;
     }
 
@@ -206,7 +235,7 @@ final class MountedVolume implements AutoCloseable {
 
     /** Tries to mount, here or elsewhere; the caller checks the result. */
     Commands.Result tryMount(Path where) throws IOException {
-        return script("mount.sdfs", List.of("-o", options, name, where.toString()));
+        return script("mount.sdfs", List.of("-o", options, source, where.toString()));
     }
 
     MountedVolume mount() throws IOException {

@@ -40,7 +40,12 @@ class PrivateStoreTest {
             volume.mount();
             keepSecrets(volume);
             assertIsPrivate(volume);
+            volume.run("snapshot", "create", "kept");
+            Files.createFile(volume.mountPoint().resolve("new"));
             volume.unmount();
+            assertIsPrivate(volume);
+            // Opens the volume outside of the daemon.
+            volume.run("snapshot", "rollback", "kept");
             assertIsPrivate(volume);
             for (Path place : places(volume)) {
                 Commands.succeed("chmod", "-R", "go+rX", place);

@@ -123,6 +123,10 @@ class QuotaOnMountTest {
             assertTrue(Json.number(ofFolder, "bytes") <= 5 * MIB, ofFolder::toString);
             assertTrue(Json.number(ofFolder, "bytesGraceLeft") > 7000, ofFolder::toString);
             assertEquals(5, Json.number(ofFolder, "files"));
+            // The kernel tells whoever asks for all files next that bytes of one were refused, which is not their
+            // matter.
+            volume.run("snapshot", "create", "beside it");
+            volume.run("snapshot", "delete", "beside it");
             Files.delete(limited.resolve("cached"));
             assertExceeded(asNobody(limited.resolve("sub"), "touch a b c d"));
             assertEquals(0, df(limited).get(4));
@@ -151,6 +155,40 @@ class QuotaOnMountTest {
             assertEquals(6 * MIB, Json.number(ofUser, "bytes"));
             assertEquals("nobody", ofUser.get("name"));
             assertExceeded(asNobody(free, write("third", 1)));
+            // A user sees his own quotas, and nothing of others, without a right to command the daemon.
+            String getfattr = "getfattr --only-values -n user.sdfs.quota ";
+            String own = asNobody(limited, getfattr + ".").output();
+            Object files = entry(volume, "user", 65_534).get("files");
+            assertEquals(
+                    List.of(
+                            "user 65534: bytes=6291456 softBytes=0 hardBytes=4194304 files=" + files
+                                    + " softFiles=0 hardFiles=0",
+                            "group 65534: bytes=6291456 softBytes=0 hardBytes=0 files=" + files
+                                    + " softFiles=100 hardFiles=0",
+                            "project 1: bytes=3145728 softBytes=4194304 hardBytes=5242880 files="
+                                    + entry(volume, "project", 1).get("files") + " softFiles=0 hardFiles=7"),
+                    own.lines().toList());
+            assertEquals(2, asNobody(free, getfattr + ".").output().lines().count());
+            assertTrue(Commands.run("bash", "-c", "cd '" + free + "' && " + getfattr + ".")
+                    .output()
+                    .startsWith("user 0: "));
+            assertEquals("", Commands.succeed("getfattr", "-d", "-m", "sdfs", limited));
+            Commands.succeed("chgrp", "1234", free);
+            String asMember = AS_NOBODY.replace("--clear-groups", "--groups=4321,1234");
+            String members = Commands.succeed("bash", "-c", "cd '" + free + "' && " + asMember + getfattr + ".");
+            assertEquals(
+                    List.of("user 65534", "group 65534", "group 1234"),
+                    members.lines().map(line -> line.replaceFirst(":.*", "")).toList());
+            assertEquals(2, asNobody(free, getfattr + ".").output().lines().count(), "who is not in the group");
+            assertNotEquals(
+                    0,
+                    Commands.run("setfattr", "-n", "user.sdfs.quota", "-v", "x", limited)
+                            .exitCode());
+            Map<String, Object> figures = volume.json("stats");
+            assertEquals(3, Json.number(figures, "quotas"));
+            assertEquals(1, Json.number(figures, "quotasReached"), "the user");
+            assertEquals(0, Json.number(figures, "quotasOverSoft"));
+            assertEquals("well", volume.json("status").get("health"));
             String report = volume.run("quota", "report");
             assertTrue(report.contains("nobody") && report.contains("/limited folder"), report);
             assertTrue(volume.run("audit", "--json").contains("\"quota\""));

@@ -88,13 +88,43 @@ class SnapshotOnMountTest {
         // Bytes that the kernel has in its cache and did not send: no program has synced them.
         Map<String, Object> made = volume.json("snapshot", "create", "first");
         assertEquals("first", made.get("snapshot"));
-        shell(
-                "echo changed > tree/a/b/f1; rm -r tree/empty tree/hard; mv tree/soft tree/moved; truncate -s 7 tree/sparse");
+        shell("echo changed > tree/a/b/f1; rm -r tree/empty tree/hard; mv tree/soft tree/moved;"
+                + " truncate -s 7 tree/sparse");
         String after = shell(DIGEST);
         assertEquals(before, shell("cd .snapshots/first; " + DIGEST));
         volume.dropKernelCaches();
         assertEquals(before, shell("cd .snapshots/first; " + DIGEST));
         assertEquals(after, shell(DIGEST));
+
+        String differing = String.join(
+                "\n",
+                "M  content             /tree/a/b/f1",
+                "-                      /tree/empty/",
+                "-  link                /tree/hard",
+                "R                      /tree/soft -> /tree/moved",
+                "M  content             /tree/sparse");
+        assertSaid(differing, volume.run("snapshot", "diff", "first"));
+        volume.run("snapshot", "create", "second");
+        shell("chmod 700 tree/a/b/f2; touch $'tree/new\\xff\\n'; echo again > tree/.f3; mv tree/.f3 tree/a/b/f3");
+        assertSaid(differing, volume.run("snapshot", "diff", "first", "second"));
+        List<Map<String, Object>> changes = Json.objects(volume.json("snapshot", "diff", "second"), "changes");
+        assertEquals(
+                List.of("modified /tree/a/b/f2", "modified /tree/a/b/f3", "added file"),
+                changes.stream()
+                        .map(one -> one.get("change") + " " + one.get(one.containsKey("pathBase64") ? "type" : "path"))
+                        .toList());
+        assertEquals(
+                List.of(true, false, false),
+                changes.stream().map(one -> one.get("attributes")).toList());
+        assertEquals(
+                List.of(false, true, false),
+                changes.stream().map(one -> one.get("replaced")).toList());
+        assertEquals("L3RyZWUvbmV3/wo=", changes.get(2).get("pathBase64"));
+        assertSaid("+                      /tree/new\\xff\\u000a", volume.run("snapshot", "diff", "second"));
+        assertEquals(List.of("first", "second"), names());
+        volume.run("snapshot", "delete", "second");
+        shell("rm tree/new*; cp -p .snapshots/first/tree/a/b/f3 tree/a/b/f3");
+        after = shell(DIGEST);
 
         // What is hidden, and what is not the present file.
         assertEquals("tree", shell("ls -A"));
@@ -198,7 +228,16 @@ class SnapshotOnMountTest {
             volume.run("snapshot", "create", "n" + i);
             assertEquals(i + 2, names().size());
             assertEquals(String.valueOf(i + 2), shell("ls .snapshots | wc -l"));
+            shell("head -c 200000 /dev/urandom > between; sync between");
         }
+        // The bytes of four files; each lies in one snapshot only. That of the fifth is the present one.
+        Map<String, Object> dry = volume.json("snapshot", "delete", "--dry-run", "n1%n4");
+        assertEquals(800_000, Json.number(dry, "freesBytes"));
+        assertEquals(4, Json.objects(dry, "deleted").size());
+        assertEquals(6, names().size());
+        assertEquals(800_000, Json.number(volume.json("snapshot", "list"), "freesBytes"));
+        volume.run("snapshot", "delete", "n1%n4");
+        assertEquals(List.of("name", "n0"), names());
         assertEquals(0, volume.cli("check").exitCode());
     }
 
@@ -211,18 +250,23 @@ class SnapshotOnMountTest {
                         import ctypes, errno, os, sys
                         libc = ctypes.CDLL(None, use_errno=True)
                         class Handle(ctypes.Structure):
-                            _fields_ = [('bytes', ctypes.c_uint), ('type', ctypes.c_int), ('data', ctypes.c_ubyte * 128)]
+                            _fields_ = [('bytes', ctypes.c_uint), ('type', ctypes.c_int),
+                                        ('data', ctypes.c_ubyte * 128)]
                         what, argument, mount = sys.argv[1:]
                         os.chdir(mount)
                         if what == 'dump':
                             made, number = Handle(bytes=128), ctypes.c_int()
-                            assert libc.name_to_handle_at(-100, argument.encode(), ctypes.byref(made), ctypes.byref(number), 0) == 0
+                            path = argument.encode()
+                            assert libc.name_to_handle_at(
+                                -100, path, ctypes.byref(made), ctypes.byref(number), 0) == 0
                             print(bytes(made).hex())
                         else:
                             mount = os.open('.', 0)
-                            fd = libc.open_by_handle_at(mount, ctypes.byref(Handle.from_buffer_copy(bytes.fromhex(argument))), 0)
+                            handle = Handle.from_buffer_copy(bytes.fromhex(argument))
+                            fd = libc.open_by_handle_at(mount, ctypes.byref(handle), 0)
                             if fd < 0: print(errno.errorcode[ctypes.get_errno()])
-                            else: print(os.read(fd, 10).decode() if what == 'read' else os.readlink('/proc/self/fd/%d' % fd))
+                            elif what == 'read': print(os.read(fd, 10).decode())
+                            else: print(os.readlink('/proc/self/fd/%d' % fd))
                         """,
                         what,
                         argument,
@@ -295,6 +339,47 @@ class SnapshotOnMountTest {
         assertEquals(List.of("held", "newest"), names());
         assertSaid("read", volume.cli("snapshot", "create", "no").output());
         assertEquals(List.of("held", "newest"), names());
+    }
+
+    @Test
+    void theWholeVolumeIsRolledBackAndForth() throws IOException {
+        make("--encrypt");
+        shell(MAKE_TREE);
+        String first = shell(DIGEST);
+        volume.run("snapshot", "create", "first");
+        shell("rm -r tree/a tree/hard; echo new > tree/new; chmod 700 tree");
+        String second = shell(DIGEST);
+        Commands.Result mounted = volume.cli("snapshot", "rollback", "first");
+        assertEquals(ExitCode.FAILED, mounted.exitCode());
+        assertSaid("unmount it first: sdfscli snap unmount", mounted.output());
+        volume.unmount();
+        Commands.Result unknown = volume.cli("snapshot", "rollback", "none");
+        assertEquals(ExitCode.FAILED, unknown.exitCode());
+        assertSaid("there is no snapshot 'none'", unknown.output());
+
+        Map<String, Object> would = volume.json("snapshot", "rollback", "first", "--dry-run");
+        Map<String, Object> done = volume.json("snapshot", "rollback", "first");
+        for (String figure : List.of("backFiles", "backBytes", "goneFiles", "goneBytes", "changedFiles")) {
+            assertEquals(would.get(figure), done.get(figure), figure);
+        }
+        // The folders a and b, 100 files, and one with two names.
+        assertEquals(103, Json.number(done, "backFiles"));
+        assertEquals(1, Json.number(done, "goneFiles"));
+        String kept = String.valueOf(done.get("kept"));
+        assertSaid(kept, Files.readString(folder.resolve("snap/base/log/snap.audit")));
+        assertEquals(0, volume.script("sdfs-check", List.of("snap")).exitCode());
+        volume.mount();
+        assertEquals(first, shell(DIGEST));
+        assertEquals(List.of("first", kept), names());
+        assertEquals(second, shell("cd .snapshots/" + kept + "; " + DIGEST));
+
+        volume.unmount();
+        assertSaid("Rolled snap back to " + kept, volume.run("snapshot", "rollback", kept, "--discard"));
+        assertSaid("nothing was done", volume.run("snapshot", "rollback", kept));
+        volume.mount();
+        assertEquals(second, shell(DIGEST));
+        assertEquals(first, shell("cd .snapshots/first; " + DIGEST));
+        assertEquals(List.of("first", kept), names());
     }
 
     @Test

@@ -247,6 +247,15 @@ final class ContainerCheck {
         return damaged;
     }
 
+    /** Returns the slots that are known to be damaged and that files, or snapshots of them, refer to. */
+    private static BitSet damagedInUse(ContainerCounts counts) {
+        BitSet damaged = new BitSet();
+        for (int slot = 0; slot < counts.slots(); slot++) {
+            damaged.set(slot, counts.isDamaged(slot) && counts.count(slot) > 0);
+        }
+        return damaged;
+    }
+
     private static String count(long number, String noun) {
         return number + " " + noun + (number == 1 ? "" : "s");
     }
@@ -391,16 +400,35 @@ final class ContainerCheck {
         lost.addContainer(finding, entry.container());
     }
 
-    /** Checks that the container has the chunks that are alive according to its counts. */
+    /** Checks that the container has the chunks that are alive according to its counts, and that none is damaged. */
     private void checkChunks(ContainerEntry entry, FoundContainer found) throws IOException {
         ContainerCounts counts = counts(entry.container());
         if (counts == null) {
             return;
         }
         BitSet missing = Chunks.missing(counts, found);
-        if (missing.isEmpty() || isMoved(entry)) {
+        // What was healed after the cut is marked as damaged in the cut.
+        BitSet damaged = rechecked.contains(entry.stored()) ? new BitSet() : damagedInUse(counts);
+        damaged.andNot(missing);
+        if (missing.isEmpty() && damaged.isEmpty() || isMoved(entry)) {
             return;
         }
+        if (!missing.isEmpty()) {
+            addMissing(entry, counts, missing);
+        }
+        if (!damaged.isEmpty()) {
+            // Nothing is read here: without what earlier reads and scrubs have found, a damaged volume would be sound.
+            int finding = findings.add(
+                    Severity.LOSS,
+                    Kind.DAMAGED_CHUNKS,
+                    count(damaged.cardinality(), "chunk") + " of container " + entry.container()
+                            + ", which files refer to, are known to be damaged");
+            findings.container(finding, entry.container());
+            lost.addSlots(finding, entry.container(), damaged);
+        }
+    }
+
+    private void addMissing(ContainerEntry entry, ContainerCounts counts, BitSet missing) {
         boolean referred = missing.stream().anyMatch(slot -> counts.count(slot) > 0);
         boolean areKnown = missing.stream().allMatch(counts::isDamaged);
         int finding = findings.add(

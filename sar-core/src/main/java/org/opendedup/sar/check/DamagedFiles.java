@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile.Range;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.metadata.FolderPaths;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.record.Inode;
@@ -28,12 +28,6 @@ import org.opendedup.sar.metadata.record.SnapshotIds;
  * <p>Files may change meanwhile: of each page of a recipe this sees one state that it had since the begin.
  */
 public final class DamagedFiles {
-    /**
-     * Characters of a folder's path, at most; of a longer one, three dots and the last names are kept. Also ends a
-     * circle of folders.
-     */
-    private static final int MAX_FOLDER_LENGTH = 4096;
-
     private static final String DOTS = "/...";
 
     /** Most files that are kept: some 50 MB of memory, with ranges and names. */
@@ -98,10 +92,7 @@ public final class DamagedFiles {
     private final Map<Long, Map<Integer, List<Range>>> others = new HashMap<>();
 
     private final Map<Long, List<Name>> names = new HashMap<>();
-    /** Paths of folders, without a slash at the end: the first ones. */
-    private final Map<Long, String> folders = new HashMap<>();
-
-    private long folderCharacters;
+    private final FolderPaths folders;
     private long pathCharacters;
 
     /**
@@ -117,6 +108,7 @@ public final class DamagedFiles {
             MetadataStore metadata, LostChunks lost, Progress progress, boolean withUnlinked, int mostFiles) {
         this.mostFiles = mostFiles;
         this.metadata = metadata;
+        folders = new FolderPaths(metadata.namespace());
         this.lost = lost;
         this.progress = progress;
         this.withUnlinked = withUnlinked;
@@ -267,42 +259,21 @@ public final class DamagedFiles {
         return paths;
     }
 
+    /** Returns the path of a folder from the root of the volume. */
     private String folder(long inode) throws IOException {
-        String known = folders.get(inode);
-        if (known != null) {
-            return known;
-        }
-        StringBuilder path = new StringBuilder();
-        long at = inode;
-        while (at != Inode.ROOT) {
-            if (at == SnapshotIds.FOLDER) {
-                path.insert(0, "/" + Namespace.SNAPSHOT_FOLDER);
-                break;
-            }
-            Inode folder = metadata.namespace().inode(at);
-            byte[] name = folder == null ? null : nameIn(folder.parent(), at);
-            if (folder == null || name == null || path.length() + name.length + 1 > MAX_FOLDER_LENGTH) {
-                path.insert(0, DOTS);
-                break;
-            }
-            path.insert(0, new String(name, StandardCharsets.UTF_8)).insert(0, '/');
-            at = folder.parent();
-        }
-        if (folderCharacters < MAX_PATH_CHARACTERS) {
-            folders.put(inode, path.toString());
-            folderCharacters += path.length();
-        }
-        return path.toString();
+        String path = new String(folders.of(inode).bytes(), StandardCharsets.UTF_8);
+        return SnapshotIds.isInSnapshot(inode) ? inSnapshot(SnapshotIds.snapshot(inode)) + path : path;
     }
 
-    private byte @Nullable [] nameIn(long parent, long folder) throws IOException {
+    private String inSnapshot(long snapshot) throws IOException {
         byte[][] found = new byte[1][];
-        metadata.namespace().list(parent, 0, (name, inode, type, cookie) -> {
-            if (inode == folder) {
+        metadata.namespace().list(SnapshotIds.FOLDER, 0, (name, root, type, cookie) -> {
+            if (SnapshotIds.snapshot(root) == snapshot) {
                 found[0] = name;
             }
-            return inode != folder;
+            return found[0] == null;
         });
-        return found[0];
+        return "/" + Namespace.SNAPSHOT_FOLDER
+                + (found[0] == null ? DOTS : "/" + new String(found[0], StandardCharsets.UTF_8));
     }
 }

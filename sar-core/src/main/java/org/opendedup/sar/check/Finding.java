@@ -39,6 +39,8 @@ public record Finding(
         CONTAINER_HEADER,
         /** Chunks that are counted as stored are not in their container. */
         MISSING_CHUNKS,
+        /** Chunks that files refer to are known to be damaged. */
+        DAMAGED_CHUNKS,
         /** An entry of the container table does not describe its container. */
         WRONG_ENTRY,
         /** A record of the container table cannot be decoded. */
@@ -57,6 +59,10 @@ public record Finding(
         DAMAGED_RECORD,
         /** Names, inodes and directories do not agree. */
         NAMES,
+        /** A rollback to a snapshot is not finished, so the files are partly as they were before. */
+        ROLLBACK,
+        /** A snapshot is not received to its end, so the files are partly as they were before. */
+        RECEIVE,
         /** Entries of the fingerprint index name other content, or chunks that are not stored. */
         INDEX,
         /** Entries of the SSD's Map table name chunks that are not stored. */
@@ -64,6 +70,10 @@ public record Finding(
         /** A part of the check could not run. */
         NOT_CHECKED,
         /** Space in the packs that belongs to no container. */
-        STRAYS
+        STRAYS,
+        /** An object in the store is missing, or has other bytes than were put. */
+        DAMAGED_OBJECT,
+        /** Objects in the store that nothing reads. */
+        LEFT_OBJECTS
     }
 }

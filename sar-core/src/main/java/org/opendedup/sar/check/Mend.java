@@ -31,12 +31,24 @@ public record Mend(String volume, boolean inUse, Contents contents) {
             case MISSING_CONTAINER, MISSING_CHUNKS, WRONG_ENTRY, DAMAGED_ENTRY, NO_ENTRY, SUMMARY ->
                 unmounted("--rebuild-containers");
             case DAMAGED_COUNTS, REFERENCES, NAMES -> unmounted(hasFiles() ? "--repair" : "--restore-metadata");
+            case DAMAGED_CHUNKS ->
+                mounted("heal --wait")
+                        + ". What stays damaged then: write the files' content again from a backup, under any"
+                        + " name, or delete the files";
             case WRONG_REFERENCE -> files();
             case DAMAGED_RECORD -> salvage();
+            case RECEIVE ->
+                "send the snapshot again to: sdfscli " + volume + " receive, which goes on where it was. Or give it up:"
+                        + " sdfscli " + volume + " receive --abort";
+            case ROLLBACK ->
+                "mount the volume, which finishes the rollback before it serves anything. Or go elsewhere instead:"
+                        + " sdfscli " + volume + " snapshot rollback NAME --discard";
             case INDEX -> newIndex(place);
             case SSD -> scrub();
             case NOT_CHECKED -> "remove the cause that the finding names, then: " + again();
             case STRAYS -> mounted("gc");
+            case DAMAGED_OBJECT -> scrub();
+            case LEFT_OBJECTS -> unmounted(hasFiles() ? "--repair" : "--rebuild-containers");
         };
     }
 

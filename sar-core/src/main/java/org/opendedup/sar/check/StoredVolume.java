@@ -16,6 +16,8 @@ import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
+import org.opendedup.sar.metadata.record.RollbackRecord;
 import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
@@ -108,7 +110,10 @@ public final class StoredVolume {
                 new CountCheck(database, containers::directory, findings).run(containers.containers(), progress);
                 return new Report(containers.containers(), findings.findings(Map.of()));
             }
-            new MetadataCheck(MetadataRecords.of(database), containers::directory, findings, Corrections.NONE)
+            MetadataRecords records = MetadataRecords.of(database);
+            findRollback(records, findings);
+            findReceive(records, findings);
+            new MetadataCheck(records, containers::directory, findings, Corrections.NONE)
                     .run(scratch, containers.containers(), progress);
         } catch (UnsupportedFormatException | InterruptedIOException e) {
             throw e;
@@ -118,6 +123,28 @@ public final class StoredVolume {
         ranges.unlisted().forEach((finding, more) -> findings.unlisted(finding, more.ranges(), more.bytes()));
         return new Report(
                 containers.containers(), findings.findings(files(containers, lost, ranges, findings, progress)));
+    }
+
+    private static void findRollback(MetadataRecords records, FindingList findings) throws IOException {
+        RollbackRecord unfinished = records.rollback();
+        if (unfinished != null) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.ROLLBACK,
+                    "the rollback to snapshot " + records.snapshots().textOf(unfinished.snapshot())
+                            + " is not finished: until then, names, links and bytes of files need not agree");
+        }
+    }
+
+    private static void findReceive(MetadataRecords records, FindingList findings) throws IOException {
+        ReplicaRecord replica = records.replica();
+        if (replica != null && replica.underWay() != null) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.RECEIVE,
+                    "a snapshot of another volume is not received to its end: until then, names, links and bytes of"
+                            + " files need not agree");
+        }
     }
 
     /**

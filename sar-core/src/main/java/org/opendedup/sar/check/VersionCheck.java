@@ -21,9 +21,9 @@ import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
- * Checks the versions of records that snapshots have: each can be decoded, and each has its death, by which it is found
- * when its snapshots are deleted. Adds the references of recipes. Its memory does not depend on their number: it
- * compares versions and deaths by a sum of hashes.
+ * Checks the versions of records that snapshots have: each can be decoded, a snapshot has it, and it has its death, by
+ * which it is found when its snapshots are deleted. Adds the references of recipes. Its memory does not depend on their
+ * number: it compares versions and deaths by a sum of hashes.
  */
 final class VersionCheck {
     private static final String STEP = "records that snapshots keep";
@@ -51,6 +51,7 @@ final class VersionCheck {
 
     void run(Progress progress) throws IOException {
         long done = 0;
+        long ofNoSnapshot = 0;
         try (RecordCursor<Version> versions = records.versions()) {
             while (versions.next()) {
                 progress.at(STEP, done++, 0);
@@ -59,11 +60,24 @@ final class VersionCheck {
                     damaged("a version of a record, which snapshots have, has a damaged key");
                 } else {
                     noteDeath(version);
+                    if (!snapshots.haveVersion(version.birth(), version.death())) {
+                        ofNoSnapshot++;
+                        corrections.versionOfNoSnapshot(version.key(), version.deathKey());
+                    }
                     if (version.kind() == VersionKeys.Kind.RECIPE) {
                         add(version);
+                    } else if (version.isDamaged()) {
+                        damaged(text(version) + " in snapshot " + newest(version) + " is damaged");
                     }
                 }
             }
+        }
+        if (ofNoSnapshot > 0) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.REFERENCES,
+                    "no snapshot has " + ofNoSnapshot
+                            + " of the versions of records that are kept for snapshots, and nothing frees them");
         }
         records.forEachDeath(key -> sum -= hash(ByteBuffer.wrap(key)));
         if (sum != 0) {
@@ -96,12 +110,26 @@ final class VersionCheck {
         return HASH.hashBytes(key.array()).asLong();
     }
 
+    private static String text(Version version) {
+        long inode = Keys.longAt(version.numbers(), 0);
+        return switch (version.kind()) {
+            case INODE -> "inode " + inode;
+            case ENTRY -> "a name in directory " + inode;
+            case XATTR -> "an attribute of inode " + inode;
+            case RECIPE -> "a page of inode " + inode;
+        };
+    }
+
+    /** Returns the newest snapshot that has it; if all are deleted, any number of one that had it. */
+    private long newest(Version version) {
+        return Math.max(Math.max(1, version.birth()), snapshots.before(version.death()));
+    }
+
     private void add(Version version) throws IOException {
         long inode = Keys.longAt(version.numbers(), 0);
         long number = Keys.longAt(version.numbers(), Keys.LONG_BYTES);
         long start = number * records.pageBytes();
-        // The newest snapshot that has it; if all are deleted, any number of one that had it.
-        long newest = Math.max(Math.max(1, version.birth()), snapshots.before(version.death()));
+        long newest = newest(version);
         long id = SnapshotIds.of(newest, inode);
         RecipePage page = version.page();
         if (page == null) {

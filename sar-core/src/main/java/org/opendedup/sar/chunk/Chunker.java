@@ -6,6 +6,9 @@ package org.opendedup.sar.chunk;
  * thread-safe.
  */
 public interface Chunker {
+    /** Most bytes of a chunk, whatever chunker cut it: a volume may have received chunks of another one. */
+    int LONGEST_BYTES = 64 << 10;
+
     /** Maximum length of a chunk, in bytes. */
     int maxChunkBytes();
 

@@ -16,7 +16,7 @@ package org.opendedup.sar.chunk;
 final class FastCdcChunker implements Chunker {
     private static final int MIN_BYTES = 2 << 10;
     private static final int AVERAGE_BYTES = 8 << 10;
-    private static final int MAX_BYTES = 64 << 10;
+    private static final int MAX_BYTES = LONGEST_BYTES;
 
     private static final int AVERAGE_BITS = Integer.numberOfTrailingZeros(AVERAGE_BYTES);
     private static final int NORMALIZATION_LEVEL = 2;

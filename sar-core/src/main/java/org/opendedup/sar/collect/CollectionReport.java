@@ -59,8 +59,8 @@ public record CollectionReport(
         long strayBytes,
 
         @Figure(
-                value = "Chosen containers that stay, because a chunk of them cannot be read, or was not known to be"
-                        + " damaged",
+                value = "Chosen containers that stay, because a chunk or the counts of them cannot be read, or a chunk"
+                        + " was not known to be damaged",
                 unit = "containers")
         long keptContainers,
 

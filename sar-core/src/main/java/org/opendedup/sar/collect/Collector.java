@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.Compaction;
@@ -20,6 +21,7 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.NewDamage;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
@@ -174,7 +176,7 @@ public final class Collector {
         }
         // To copy a container from a pack that stays would only take more space.
         Map<Long, Long> packBytes = parts.ownsPacks() ? compaction.packBytes() : Map.of();
-        return Victims.ofPacks(table, DeadPacks.choose(table, packBytes, garbageShare));
+        return Victims.ofPacks(table, DeadPacks.choose(table, packBytes, garbageShare, compaction::leastDeadShare));
     }
 
     /**
@@ -352,18 +354,20 @@ public final class Collector {
 
         private void tombstone() throws IOException {
             try {
+                List<ContainerEntry> condemned = new ArrayList<>(containers.size());
                 for (ContainerEntry entry : containers) {
-                    counts.condemn(entry.container(), entry.stored().slots());
+                    if (canBeCounted(
+                            entry,
+                            () -> counts.condemn(
+                                    entry.container(), entry.stored().slots()))) {
+                        condemned.add(entry);
+                    }
                 }
                 parts.uses().await();
-                for (ContainerEntry entry : containers) {
-                    parts.commits().changes().lock();
-                    try {
-                        counts.tombstoneCondemned(entry.container());
-                    } finally {
-                        parts.commits().changes().unlock();
+                for (ContainerEntry entry : condemned) {
+                    if (canBeCounted(entry, () -> tombstone(entry.container()))) {
+                        tombstoned.put(entry.container(), entry);
                     }
-                    tombstoned.put(entry.container(), entry);
                 }
             } finally {
                 for (ContainerEntry entry : containers) {
@@ -373,6 +377,27 @@ public final class Collector {
             parts.commits().commit();
             // From now on no recipe can refer to a tombstone. Readers find it missing with the next commit.
             parts.uses().await();
+        }
+
+        private void tombstone(long container) throws IOException {
+            parts.commits().changes().lock();
+            try {
+                counts.tombstoneCondemned(container);
+            } finally {
+                parts.commits().changes().unlock();
+            }
+        }
+
+        /** Does something with the counts of a container; keeps it, and returns false, if they cannot be read. */
+        private boolean canBeCounted(ContainerEntry entry, Closing.Step step) throws IOException {
+            try {
+                step.run();
+                return true;
+            } catch (IOException e) {
+                NoAnswer.rethrow(e);
+                keep(entry.container(), e);
+                return false;
+            }
         }
 
         private void handle(ContainerEntry entry) throws IOException {

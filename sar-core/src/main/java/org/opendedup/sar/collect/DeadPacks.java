@@ -18,13 +18,15 @@ import org.opendedup.sar.metadata.pending.ContainerTable;
  * <p>Memory: about 200 bytes for each pack, that is, for 256 MiB of containers.
  */
 final class DeadPacks {
-    /**
-     * Least dead share of a chosen pack. At one half, no more is written than comes back, and a volume takes at most
-     * twice what is alive.
-     */
-    private static final double LEAST_SHARE = 0.5;
+    /** Packs with a smaller dead share are never chosen: four bytes would be written for one that comes back. */
+    private static final double LEAST_SHARE = 0.2;
 
     private DeadPacks() {}
+
+    /** Says of which dead share on it pays to write the rest of a pack anew; above 1 if it does not pay now. */
+    interface LeastShare {
+        double of(long pack) throws IOException;
+    }
 
     private record Pack(long number, long bytes, double liveBytes) {
         double deadShare() {
@@ -33,13 +35,15 @@ final class DeadPacks {
     }
 
     /**
-     * Returns the numbers of the chosen packs: those with the largest dead share of at least one half, until no more of
-     * what is stored is dead than allowed.
+     * Returns the numbers of the chosen packs: those with the largest dead share, of which it pays, until no more of
+     * what is stored is dead than allowed; and all of which nothing is alive.
      *
      * @param packBytes lengths of the packs that can be chosen, by number
      * @param garbageShare share of the packs' bytes that may stay dead
+     * @param leastShare asked of packs of which something is alive
      */
-    static Set<Long> choose(ContainerTable table, Map<Long, Long> packBytes, double garbageShare) throws IOException {
+    static Set<Long> choose(ContainerTable table, Map<Long, Long> packBytes, double garbageShare, LeastShare leastShare)
+            throws IOException {
         Map<Long, Double> liveBytes = new HashMap<>();
         table.forEach(entry -> liveBytes.merge(
                 entry.stored().pack(), (double) (entry.stored().bytes() - entry.garbageBytes()), Double::sum));
@@ -56,11 +60,13 @@ final class DeadPacks {
         double allowed = Victims.allowedGarbage(allLive, garbageShare);
         Set<Long> chosen = new HashSet<>();
         for (Pack pack : packs) {
-            if (pack.deadShare() < LEAST_SHARE || pack.liveBytes() > 0 && left <= allowed) {
+            if (pack.liveBytes() > 0 && (left <= allowed || pack.deadShare() < LEAST_SHARE)) {
                 break;
             }
-            chosen.add(pack.number());
-            left -= pack.bytes() - pack.liveBytes();
+            if (pack.liveBytes() == 0 || pack.deadShare() >= leastShare.of(pack.number())) {
+                chosen.add(pack.number());
+                left -= pack.bytes() - pack.liveBytes();
+            }
         }
         return chosen;
     }

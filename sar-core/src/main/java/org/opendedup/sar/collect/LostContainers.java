@@ -5,8 +5,11 @@ import com.carrotsearch.hppc.cursors.LongCursor;
 import java.io.IOException;
 import java.util.Set;
 import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Forgets the garbage of lost containers: those that have counts, because files refer to them, and no entry in the
@@ -15,6 +18,8 @@ import org.opendedup.sar.metadata.counts.ReferenceCounts;
  * bytes of memory for each.
  */
 final class LostContainers {
+    private static final Logger log = LoggerFactory.getLogger(LostContainers.class);
+
     /** Containers that are compared at once, so that memory does not grow with the volume. */
     private static final int AT_ONCE = 10_000;
 
@@ -52,16 +57,11 @@ final class LostContainers {
     private void forgetGarbage(LongArrayList lost) throws IOException {
         try {
             for (LongCursor container : lost) {
-                counts.condemn(container.value, counts.slots(container.value));
+                condemn(container.value);
             }
             uses.await();
             for (LongCursor container : lost) {
-                commits.changes().lock();
-                try {
-                    counts.tombstoneCondemned(container.value);
-                } finally {
-                    commits.changes().unlock();
-                }
+                tombstone(container.value);
             }
         } finally {
             for (LongCursor container : lost) {
@@ -69,6 +69,31 @@ final class LostContainers {
             }
         }
         commits.commit();
+    }
+
+    private void condemn(long container) throws IOException {
+        try {
+            counts.condemn(container, counts.slots(container));
+        } catch (IOException e) {
+            stays(container, e);
+        }
+    }
+
+    private void tombstone(long container) throws IOException {
+        commits.changes().lock();
+        try {
+            counts.tombstoneCondemned(container);
+        } catch (IOException e) {
+            stays(container, e);
+        } finally {
+            commits.changes().unlock();
+        }
+    }
+
+    /** The counts of the others can be read perhaps. */
+    private static void stays(long container, IOException why) throws IOException {
+        NoAnswer.rethrow(why);
+        log.warn("the counts of container {}, which is lost, stay: {}", container, why.getMessage());
     }
 
     /**

@@ -51,16 +51,15 @@ public final class Printable {
         if (keepLines && (character == '\n' || character == '\r' || character == '\t')) {
             return true;
         }
-        return switch (Character.getType(character)) {
-            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
-            case Character.SURROGATE -> isPaired(text, at);
+        boolean isSecond =
+                Character.isLowSurrogate(character) && at > 0 && Character.isHighSurrogate(text.charAt(at - 1));
+        return switch (Character.getType(text.codePointAt(isSecond ? at - 1 : at))) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE -> false;
             default -> true;
         };
-    }
-
-    private static boolean isPaired(String text, int at) {
-        return Character.isHighSurrogate(text.charAt(at))
-                ? at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1))
-                : at > 0 && Character.isHighSurrogate(text.charAt(at - 1));
     }
 }

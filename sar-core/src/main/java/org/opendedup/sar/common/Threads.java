@@ -6,13 +6,32 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes threads with names that explain them in a stack dump. They are daemon threads, so that none keeps the process
  * alive. Also ways of waiting for others.
  */
 public final class Threads {
+    private static final Logger log = LoggerFactory.getLogger(Threads.class);
+
     private Threads() {}
+
+    /**
+     * Returns a step for a timer that goes on after a failure of any kind. A timer of the JDK begins no further step
+     * after an exception or error, and tells nobody: one thread that cannot be started, or a class that was replaced
+     * below the running program, would end it.
+     */
+    public static Runnable lasting(Runnable step) {
+        return () -> {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                log.error("a step of a timer failed; the timer goes on", e);
+            }
+        };
+    }
 
     public static ThreadFactory named(String prefix) {
         return named(prefix, Thread.NORM_PRIORITY);

@@ -163,15 +163,19 @@ public final class Compaction implements Closeable {
      * @throws CorruptionException if the directory is damaged
      */
     public SealedContainer load(long container, BitSet kept, BitSet damaged, boolean ifSmaller) throws IOException {
-        Whole whole = read(container, free.element());
+        Whole whole = read(container, free.element(), containers::whole);
         begin(whole, kept, damaged, ifSmaller, false, new Replacements());
         return whole.directory();
     }
 
-    private Whole read(long container, GenerationCopier scratch) throws IOException {
+    private interface WholeReading {
+        Whole read(long container, byte[] buffer) throws IOException;
+    }
+
+    private Whole read(long container, GenerationCopier scratch, WholeReading reading) throws IOException {
         Whole whole;
         try {
-            whole = containers.whole(container, scratch.source);
+            whole = reading.read(container, scratch.source);
         } catch (CorruptionException e) {
             throw e;
         } catch (IOException badBlock) {
@@ -194,7 +198,7 @@ public final class Compaction implements Closeable {
     public DamagedContainer examine(long container, BitSet damaged, KnownChunks known) throws IOException {
         GenerationCopier scratch = free.element();
         try {
-            Whole whole = read(container, scratch);
+            Whole whole = read(container, scratch, containers::lastingWhole);
             examined = whole;
             known.addTo(whole.directory(), damaged);
             return DamagedContainer.of(whole, damaged, decoder, false);
@@ -238,6 +242,15 @@ public final class Compaction implements Closeable {
         BitSet all = new BitSet();
         all.set(0, whole.table().slots());
         return DamagedContainer.of(whole, all, decoder, isMadeAnew);
+    }
+
+    /**
+     * Returns the place of a container if reads are of a copy of it, which may be right where {@link #examine}, which
+     * reads it where it lasts, finds damage; null otherwise.
+     */
+    public @Nullable StoredContainer copied(long container) throws IOException {
+        StoredContainer stored = containers.stored(container);
+        return stored != null && containers.isCopy(stored) ? stored : null;
     }
 
     /**
@@ -447,6 +460,11 @@ public final class Compaction implements Closeable {
     /** Returns the lengths in bytes of the packs that are not written to, by the number of the pack. */
     public Map<Long, Long> packBytes() throws IOException {
         return space.packBytes();
+    }
+
+    /** Returns the share of a pack that must be dead at least, so that it pays to write the rest of it anew. */
+    public double leastDeadShare(long pack) throws IOException {
+        return space.leastDeadShare(pack);
     }
 
     /** Returns whether {@link #giveBackOldPlaces} has something to give back, as far as it is committed. */

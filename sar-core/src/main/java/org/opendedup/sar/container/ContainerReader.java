@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
@@ -33,6 +34,9 @@ final class ContainerReader {
      * that it saves.
      */
     private static final int MAX_REQUEST_BYTES = ContainerSize.MAX_FILE_BYTES;
+
+    /** Bytes at the end of a container that have its frame table, mostly. */
+    private static final int DIRECTORY_BYTES = 64 << 10;
     /** Number of frames in one decoding task: few, so that all workers are busy as soon as a read is done. */
     private static final int DECODED_AT_ONCE = 8;
     /** Size of the buffer for unwanted bytes between wanted frames, in bytes. */
@@ -164,6 +168,24 @@ final class ContainerReader {
         }
     }
 
+    /** See {@link ContainerStore#expect(long, long)}. */
+    void expect(long container, long wantedBytes) {
+        try {
+            StoredContainer stored = sealed.stored(container);
+            if (stored == null || stored.state() != StoredContainer.State.SEALED) {
+                return;
+            }
+            long end = stored.offset() + stored.bytes();
+            if (wantedBytes >= stored.rawBytes() / 2) {
+                expect(stored.pack(), stored.offset(), end);
+            } else if (sealed.cached(container) == null) {
+                expect(stored.pack(), Math.max(stored.offset(), end - DIRECTORY_BYTES), end);
+            }
+        } catch (IOException e) {
+            log.debug("container {} is not read ahead; a reader of it gets the error", container, e);
+        }
+    }
+
     void expect(long pack, long from, long to) {
         try (InputCache.Lease lease = inputs.acquire(pack)) {
             lease.input().expect(from, to - from);
@@ -177,19 +199,32 @@ final class ContainerReader {
         return unsealed == null ? sealed.located(container) : unsealed;
     }
 
-    /** Reads and decodes one frame, from {@code at} or, if the container was written anew, from its new place. */
+    /**
+     * Reads and decodes one frame, from {@code at} or, if the container was written anew, from its new place. If a
+     * local copy of what a store has is damaged, reads it from the store.
+     */
     private Frame frame(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
         LocatedTable place = at;
+        boolean wereCopiesForgotten = false;
         while (true) {
             try {
                 return frameAt(container, place, frame, verifyFingerprints);
             } catch (CorruptionException | NoSuchFileException e) {
                 LocatedTable now = sealed.moved(container, place);
-                if (now == null) {
+                if (now != null) {
+                    place = now;
+                } else if (wereCopiesForgotten || !forgetCopies(place, frame)) {
                     throw e;
+                } else {
+                    wereCopiesForgotten = true;
                 }
-                place = now;
             }
+        }
+    }
+
+    private boolean forgetCopies(LocatedTable at, int frame) throws IOException {
+        try (InputCache.Lease lease = inputs.acquire(at.pack())) {
+            return lease.input().forgetCopies(at.start(frame), at.end(frame) - at.start(frame));
         }
     }
 
@@ -361,17 +396,20 @@ final class ContainerReader {
         }
     }
 
-    /** Delivers a frame that could not be read in its place from the container's new place, if it has one. */
+    /**
+     * Delivers a frame that could not be read in its place from the container's new place, if it has one, or from the
+     * store, if it was read from a local copy.
+     */
     private void deliverMoved(
             long container, LocatedTable from, int frame, FrameConsumer consumer, IOException failure) {
         Frame found;
         try {
             LocatedTable now = sealed.moved(container, from);
-            if (now == null) {
+            if (now == null && !forgetCopies(from, frame)) {
                 consumer.damaged(frame, failure);
                 return;
             }
-            found = frame(container, now, frame, consumer.verifiesFingerprints());
+            found = frame(container, now == null ? from : now, frame, consumer.verifiesFingerprints());
         } catch (IOException e) {
             consumer.damaged(frame, e);
             return;

@@ -356,6 +356,24 @@ public final class ContainerStore implements Closeable {
         reads.expect(pack, from, to);
     }
 
+    /**
+     * Begins to read what a reader of a sealed container asks for first: all of it, if at least half of its bytes are
+     * wanted, else its frame table, if that is not in memory. Does nothing if the container cannot be found, or unless
+     * this {@link #answersAtOnce}.
+     *
+     * @param wantedBytes bytes of its chunks that are wanted
+     */
+    public void expect(long container, long wantedBytes) {
+        if (answersAtOnce()) {
+            reads.expect(container, wantedBytes);
+        }
+    }
+
+    /** See {@link Directory#answersAtOnce}. */
+    public boolean answersAtOnce() {
+        return directory.answersAtOnce();
+    }
+
     /** Returns whether a container accepts no more chunks. */
     public boolean isSealed(long container) {
         return !open.contains(container);
@@ -458,6 +476,16 @@ public final class ContainerStore implements Closeable {
     public Compaction compaction(int level) {
         PackSpace space = new PackSpace(directory, packs, claims, sealed);
         return new Compaction(sealed, packs, decoder, compressor, workers, rewritten, space, this::hasRecovered, level);
+    }
+
+    /** As {@link #directory}, where the container lasts: not from a copy that is nearer. */
+    public SealedContainer lastingDirectory(long container) throws IOException {
+        return sealed.lastingDirectory(container);
+    }
+
+    /** See {@link Directory#storeMissing}. */
+    public void storeMissing() throws IOException {
+        directory.storeMissing();
     }
 
     /** Returns a reader of whole containers that verifies everything in them; see {@link Verification}. */

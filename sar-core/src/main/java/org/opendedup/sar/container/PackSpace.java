@@ -76,6 +76,16 @@ final class PackSpace {
         return bytes;
     }
 
+    /** Returns the share of a pack that must be dead at least, so that it pays to write the rest anew. */
+    double leastDeadShare(long pack) throws IOException {
+        try {
+            return directory.leastDeadShare(PackFormat.fileName(pack));
+        } catch (NoSuchFileException e) {
+            log.debug("pack {} is gone already", pack, e);
+            return 1;
+        }
+    }
+
     /**
      * Gives back the space of places that no container has any more and no reader uses. The last block of each stays
      * until the next {@link #sweep}: while the pack is written to, nothing after its last byte may be given back.

@@ -30,6 +30,9 @@ final class SealedContainers implements Closeable {
 
     private static final int SALVAGED_AT_ONCE = 1 << 20;
 
+    /** Packs that are open where they last: they are read one after another. */
+    private static final int MOST_LASTING = 2;
+
     /** The container table, with the changes that are not committed yet. */
     @FunctionalInterface
     interface Entries {
@@ -42,6 +45,9 @@ final class SealedContainers implements Closeable {
     private final Entries entries;
     private final FrameTableCache tableCache;
     private final InputCache inputs;
+    /** Those of which there are copies, where they last. */
+    private final InputCache lasting;
+
     private final ContainerCipher cipher;
     private final ReadStatistics statistics = new ReadStatistics();
 
@@ -57,6 +63,7 @@ final class SealedContainers implements Closeable {
         this.entries = entries;
         tableCache = new FrameTableCache(tableCacheBytes);
         inputs = new InputCache(ContainerOptions.MOST_CACHED_PACKS, this::open);
+        lasting = new InputCache(MOST_LASTING, pack -> directory.openLasting(PackFormat.fileName(pack)));
     }
 
     private Input open(long pack) throws IOException {
@@ -106,17 +113,36 @@ final class SealedContainers implements Closeable {
      * to the file system: then reads it in its new place.
      */
     private <T> T read(long container, StoredReading<T> reading) throws IOException {
+        return read(container, false, reading);
+    }
+
+    /** @param isLasting whether what is read is no copy: then damage says nothing against copies, which may be right */
+    private <T> T read(long container, boolean isLasting, StoredReading<T> reading) throws IOException {
         StoredContainer stored = sealed(container);
+        boolean wereCopiesForgotten = isLasting;
         while (true) {
             try {
                 return reading.read(container, stored);
             } catch (CorruptionException e) {
                 StoredContainer now = entries.entry(container);
-                if (now == null || now.equals(stored)) {
+                if (now != null && !now.equals(stored)) {
+                    stored = now;
+                } else if (wereCopiesForgotten || !forgetCopies(stored)) {
                     throw e;
+                } else {
+                    wereCopiesForgotten = true;
                 }
-                stored = now;
             }
+        }
+    }
+
+    /** Forgets local copies of a container that a store has; returns whether there were some. */
+    private boolean forgetCopies(StoredContainer stored) throws IOException {
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            return lease.input().forgetCopies(stored.offset(), stored.bytes());
+        } catch (NoSuchFileException e) {
+            log.debug("{} has no copies, because there is no such pack", stored, e);
+            return false;
         }
     }
 
@@ -205,13 +231,39 @@ final class SealedContainers implements Closeable {
                 }));
     }
 
+    /** As {@link #directory}, where the container lasts: not from a copy that is nearer. */
+    SealedContainer lastingDirectory(long container) throws IOException {
+        return read(
+                container,
+                true,
+                (id, stored) -> reading(id, stored, lastingOf(stored), reader -> {
+                    SealedContainer found = reader.directory();
+                    checked(id, stored, found.frameTable());
+                    return found;
+                }));
+    }
+
+    /** Returns whether reads are of a copy of a container that lasts elsewhere. */
+    boolean isCopy(StoredContainer stored) throws IOException {
+        return directory.isCopy(PackFormat.fileName(stored.pack()));
+    }
+
+    private InputCache lastingOf(StoredContainer stored) throws IOException {
+        return isCopy(stored) ? lasting : inputs;
+    }
+
     private interface Reading<T> {
         T run(DirectoryReader reader) throws IOException;
     }
 
     private <T> T reading(long container, StoredContainer stored, Reading<T> reading) throws IOException {
+        return reading(container, stored, inputs, reading);
+    }
+
+    private <T> T reading(long container, StoredContainer stored, InputCache from, Reading<T> reading)
+            throws IOException {
         String place = placeOf(container, stored);
-        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+        try (InputCache.Lease lease = from.acquire(stored.pack())) {
             SlicedInput bytes = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
             return reading.run(new DirectoryReader(bytes, container, place, cipher, statistics));
         } catch (NoSuchFileException e) {
@@ -250,6 +302,17 @@ final class SealedContainers implements Closeable {
      */
     Whole whole(long container, byte[] buffer) throws IOException {
         return read(container, (id, stored) -> checked(id, stored, allOf(id, stored, buffer), true));
+    }
+
+    /** As {@link #whole}, where the container lasts: not from a copy that is nearer, or from the kernel's cache. */
+    Whole lastingWhole(long container, byte[] buffer) throws IOException {
+        return read(container, true, (id, stored) -> {
+            InputCache from = lastingOf(stored);
+            if (from == inputs) {
+                forgetCached(id);
+            }
+            return checked(id, stored, allOf(id, stored, buffer, from), true);
+        });
     }
 
     /**
@@ -364,9 +427,13 @@ final class SealedContainers implements Closeable {
     }
 
     private byte[] allOf(long container, StoredContainer stored, byte[] buffer) throws IOException {
+        return allOf(container, stored, buffer, inputs);
+    }
+
+    private byte[] allOf(long container, StoredContainer stored, byte[] buffer, InputCache from) throws IOException {
         int length = Math.toIntExact(stored.bytes());
         byte[] bytes = buffer.length >= length ? buffer : new byte[length];
-        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+        try (InputCache.Lease lease = from.acquire(stored.pack())) {
             lease.input().readFully(stored.offset(), ByteBuffer.wrap(bytes, 0, length));
             statistics.add(length);
         } catch (EOFException | NoSuchFileException e) {
@@ -418,10 +485,12 @@ final class SealedContainers implements Closeable {
     /** Closes the file of a pack that is being deleted, so that its space is free when its last reader is done. */
     void forget(long pack) throws IOException {
         inputs.remove(pack);
+        lasting.remove(pack);
     }
 
     @Override
     public void close() throws IOException {
+        lasting.close();
         inputs.close();
     }
 }

@@ -76,14 +76,13 @@ public final class Verification {
     }
 
     /**
-     * Reads a container from the disk, not from the kernel's cache, with one request; other threads then verify it. The
-     * caller keeps its place from being given back during the call.
+     * Reads a container where it lasts, not from a nearer copy or the kernel's cache, with one request; other threads
+     * then verify it. The caller keeps its place from being given back during the call.
      *
      * @throws CorruptionException if header, footer or directory are not what was written, or the container is missing
      */
     public void load(long container) throws IOException {
-        containers.forgetCached(container);
-        Whole whole = containers.whole(container, free.element());
+        Whole whole = containers.lastingWhole(container, free.element());
         free.remove();
         underWay.add(new Loaded(whole, workers.submit(() -> damagedFrames(whole))));
     }

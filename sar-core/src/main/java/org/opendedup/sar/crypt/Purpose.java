@@ -24,5 +24,7 @@ public enum Purpose {
     /** Authenticates the lists of metadata backups. */
     LISTS,
     /** Files that a running job makes and deletes. */
-    SCRATCH
+    SCRATCH,
+    /** Streams of snapshots; a key for each stream. */
+    STREAM
 }

@@ -2,6 +2,7 @@ package org.opendedup.sar.crypt;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.UUID;
 import org.bouncycastle.crypto.digests.SHA256Digest;
@@ -80,7 +81,19 @@ public final class VolumeKeys {
 
     /** Returns what encrypts sectors that are overwritten in place. */
     public SectorCipher sectorCipher(Purpose purpose) {
-        return new SectorCipher(derive(purpose, NO_CONTEXT, 2 * KEY_BYTES));
+        return sectorCipher(purpose, NO_CONTEXT);
+    }
+
+    /** As the other, with a key that only this context has. */
+    public SectorCipher sectorCipher(Purpose purpose, byte[] context) {
+        return new SectorCipher(derive(purpose, context, 2 * KEY_BYTES));
+    }
+
+    /** Returns random bytes: the context of a key that nothing remembers. */
+    public static byte[] newContext() {
+        byte[] context = new byte[KEY_BYTES];
+        new SecureRandom().nextBytes(context);
+        return context;
     }
 
     /** Returns a keyed function to {@value KeyedHash#BYTES} bytes. */

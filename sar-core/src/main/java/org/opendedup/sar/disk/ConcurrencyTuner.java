@@ -8,7 +8,7 @@ package org.opendedup.sar.disk;
  * thread.
  */
 final class ConcurrencyTuner {
-    /** Most concurrent requests: more do not make the devices faster that this is made for. */
+    /** Most concurrent requests of a disk: more do not make it faster. */
     static final int MAX_REQUESTS = 8;
 
     private static final double MIN_GAIN = 1.15;
@@ -35,6 +35,8 @@ final class ConcurrencyTuner {
     }
 
     private final boolean seeks;
+    private final int least;
+    private final int most;
     private int settled;
     private int candidate;
     private Phase phase = Phase.BEFORE;
@@ -54,7 +56,17 @@ final class ConcurrencyTuner {
      * @param seeks whether the device is assumed to have an arm
      */
     ConcurrencyTuner(int start, boolean seeks) {
+        this(start, seeks, 1, MAX_REQUESTS);
+    }
+
+    /**
+     * @param least bound of the number
+     * @param most bound of the number
+     */
+    ConcurrencyTuner(int start, boolean seeks, int least, int most) {
         this.seeks = seeks;
+        this.least = least;
+        this.most = most;
         settled = start;
         candidate = start;
         pause = seeks ? ARM_PAUSE : 0;
@@ -117,8 +129,8 @@ final class ConcurrencyTuner {
     private void begin(int readers) {
         // A sequential reader has one batch at the device and one waiting. On a disk, these two gain nothing side by
         // side.
-        boolean canRise = 2 * settled <= MAX_REQUESTS && 2 * settled + (seeks ? 1 : 0) <= readers;
-        boolean canFall = settled > 1;
+        boolean canRise = 2 * settled <= most && 2 * settled + (seeks ? 1 : 0) <= readers;
+        boolean canFall = settled > least;
         if (canRise || canFall) {
             candidate = canRise && (upward || !canFall) ? 2 * settled : settled / 2;
             phase = Phase.TRIAL;

@@ -1,11 +1,13 @@
 package org.opendedup.sar.disk;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.io.StorageDevice;
 
 /**
@@ -46,6 +48,9 @@ public final class DiskQueue {
     /** Number of the file of places that are counted from the start of the device; see {@link Turn#requested}. */
     public static final long DEVICE = -2;
 
+    /** Readers that are at an object store at once: each waits for answers most of the time. */
+    static final int STORE_REQUESTS = ConcurrencyTuner.MAX_REQUESTS;
+
     private static final long WITHOUT_END = Long.MAX_VALUE;
     /** Shortest wait between two looks at the clock, in nanoseconds. */
     private static final long LEAST_WAIT_NANOS = 100_000;
@@ -59,7 +64,10 @@ public final class DiskQueue {
      */
     private final @Nullable ConcurrencyTuner tuner;
 
-    /** Current model, used to plan reads. */
+    /** Returns the model of an object store, which others learn; null if it is learned here, or configured. */
+    private final @Nullable Supplier<DiskModel> learned;
+
+    /** Current model, used to plan reads, unless others learn it. */
     private volatile DiskModel model;
 
     /** Guarded by this, as are all fields below. */
@@ -86,12 +94,32 @@ public final class DiskQueue {
      * @param threadReadBytes see {@link StorageDevice#threadReadBytes}
      */
     public DiskQueue(DiskOption option, boolean rotates, LongSupplier clock, Supplier<OptionalLong> threadReadBytes) {
+        this(
+                option.model(rotates),
+                option.kind() == DiskOption.Kind.AUTO,
+                option.kind() == DiskOption.Kind.HDD || option.requestsAtOnce() > 0,
+                Math.max(1, option.requestsAtOnce()),
+                rotates,
+                clock,
+                threadReadBytes,
+                null);
+    }
+
+    private DiskQueue(
+            DiskModel model,
+            boolean isMeasured,
+            boolean isFixed,
+            int permits,
+            boolean rotates,
+            LongSupplier clock,
+            Supplier<OptionalLong> threadReadBytes,
+            @Nullable Supplier<DiskModel> learned) {
+        this.learned = learned;
         this.clock = clock;
         this.threadReadBytes = threadReadBytes;
-        model = option.model(rotates);
-        estimator = option.kind() == DiskOption.Kind.AUTO ? new DiskEstimator(model) : null;
-        boolean isFixed = option.kind() == DiskOption.Kind.HDD || option.requestsAtOnce() > 0;
-        permits = Math.max(1, option.requestsAtOnce());
+        this.model = model;
+        this.permits = permits;
+        estimator = isMeasured ? new DiskEstimator(model) : null;
         tuner = isFixed ? null : new ConcurrencyTuner(permits, rotates);
         changedNanos = clock.getAsLong();
         countedNanos = changedNanos;
@@ -104,15 +132,31 @@ public final class DiskQueue {
         return new DiskQueue(option, rotates, System::nanoTime, StorageDevice::threadReadBytes);
     }
 
+    /**
+     * Returns a queue for an object store. Its turns do not wait for each other, up to {@value #STORE_REQUESTS}: there
+     * is no arm that they would move. Its model is that of the cost of its requests, or as configured: the times of
+     * turns say little, because the readers find there what was asked for before.
+     *
+     * @param cost returns what a request costs, by what was learned up to now
+     */
+    public static DiskQueue ofStore(DiskOption option, Supplier<Optional<RequestCost>> cost) {
+        boolean isLearned = option.kind() == DiskOption.Kind.AUTO;
+        DiskModel model = isLearned ? DiskModel.STORE : option.model(false);
+        int permits = option.requestsAtOnce() > 0 ? option.requestsAtOnce() : STORE_REQUESTS;
+        Supplier<DiskModel> learned =
+                isLearned ? () -> cost.get().map(DiskModel::of).orElse(model) : null;
+        return new DiskQueue(model, false, true, permits, false, System::nanoTime, OptionalLong::empty, learned);
+    }
+
     /** Returns the current model of the device, used to plan reads. */
     public DiskModel model() {
-        return model;
+        return learned == null ? model : learned.get();
     }
 
     /** Returns the current state of the device and its queue. */
     public synchronized DiskStatus status() {
         Lane background = lane(Importance.BACKGROUND);
-        return new DiskStatus(model, permits, inside, waiting() - background.waiting(), background.waiting());
+        return new DiskStatus(model(), permits, inside, waiting() - background.waiting(), background.waiting());
     }
 
     /** Number of turns that have begun or were given up. */
@@ -242,7 +286,7 @@ public final class DiskQueue {
         if (singleReads > 0 || inside > background.inside) {
             return WITHOUT_END;
         }
-        return Math.max(0, usedNanos + Math.max(MIN_PAUSE_NANOS, model.seekNanos()) - now);
+        return Math.max(0, usedNanos + Math.max(MIN_PAUSE_NANOS, model().seekNanos()) - now);
     }
 
     private void noteUse() {

@@ -299,7 +299,7 @@ final class ContainerHealing implements Compaction.Results {
         }
         try (GracePeriod.Use use = parts.uses().begin();
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
-            return parts.containers().directory(container).container() != container;
+            return parts.containers().lastingDirectory(container).container() != container;
         } catch (IOException e) {
             NoAnswer.rethrow(e);
             return true;

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The chunks of a container that can be read in the places where it was before it was healed: a block may be readable
- * now that was not, or a missing pack may be back. For one thread.
+ * now that was not, or a missing pack may be back. Also those of a nearer copy of its present place. For one thread.
  */
 final class FormerCopies {
     private static final Logger log = LoggerFactory.getLogger(FormerCopies.class);
@@ -55,7 +55,22 @@ final class FormerCopies {
                 log.debug("a former place of container {} cannot be read", container, e);
             }
         }
+        copies.addNearer(parts, compaction, container, slots);
         return copies;
+    }
+
+    /** Reads a copy of the present place, if there is one that is nearer. */
+    private void addNearer(HealParts parts, Compaction compaction, long container, BitSet slots) throws IOException {
+        StoredContainer copy = compaction.copied(container);
+        if (copy == null) {
+            return;
+        }
+        try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
+            compaction.formerChunks(container, copy, slots, known).chunks().forEach(chunks::putIfAbsent);
+        } catch (IOException e) {
+            NoAnswer.rethrow(e);
+            log.debug("the copy of container {} cannot be read", container, e);
+        }
     }
 
     private void addFrame(int frame, int checksum) {

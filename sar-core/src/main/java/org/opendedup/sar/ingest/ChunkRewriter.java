@@ -29,7 +29,7 @@ public final class ChunkRewriter implements Closeable {
     private final IngestStores stores;
     private final ForgivingIndex index;
     private final ContainerWriter writer;
-    private final Segment segment;
+    private Segment segment = new Segment(0);
     private final SegmentDuplicates duplicates = new SegmentDuplicates();
     /** New copies to which the index does not lead yet. */
     private final List<Kept> kept = new ArrayList<>();
@@ -38,11 +38,10 @@ public final class ChunkRewriter implements Closeable {
 
     private record Kept(long chunkId, byte[] fingerprint) {}
 
-    ChunkRewriter(IngestStores stores, long stream, int maxChunkBytes) {
+    ChunkRewriter(IngestStores stores, long stream) {
         this.stores = stores;
         index = new ForgivingIndex(stores.index());
         writer = stores.containers().writer(stream);
-        segment = new Segment(MAX_CHUNKS * maxChunkBytes);
     }
 
     /**
@@ -82,6 +81,10 @@ public final class ChunkRewriter implements Closeable {
     }
 
     private void fill(Map<Long, byte[]> chunks) {
+        int bytes = chunks.values().stream().mapToInt(data -> data.length).sum();
+        if (bytes > segment.data().length) {
+            segment = new Segment(bytes);
+        }
         segment.clear();
         int at = 0;
         for (byte[] data : chunks.values()) {

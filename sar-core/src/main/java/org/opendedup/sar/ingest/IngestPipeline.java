@@ -13,6 +13,7 @@ import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.chunk.SegmentCutter;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.hot.copies.AccessListener;
@@ -175,12 +176,41 @@ public final class IngestPipeline {
     }
 
     /**
+     * Finds or stores copies of chunks that are cut, for recipes that the caller changes afterwards: until then it has
+     * a use of stored copies open, which it began before this call. {@link Segment#chunkId} names the copies.
+     *
+     * @param segment chunks without fingerprints, none of them a zero run
+     * @param stream as in {@link ContainerStore#writer}
+     */
+    public void storeChunks(Segment segment, long stream) throws IOException {
+        Workspace workspace = take();
+        try (ContainerWriter writer = stores.containers().writer(stream)) {
+            workspace.store.store(segment, List.of(), true, writer);
+        } finally {
+            workspaces.add(workspace);
+        }
+    }
+
+    /**
+     * Finds copies of chunks by their fingerprints, for the same purpose as {@link #storeChunks}.
+     * {@link Segment#chunkId} names the copies, and is {@link ChunkId#NONE} where there is none.
+     */
+    public void findChunks(Segment segment) throws IOException {
+        Workspace workspace = take();
+        try {
+            workspace.store.find(segment);
+        } finally {
+            workspaces.add(workspace);
+        }
+    }
+
+    /**
      * Creates a rewriter, which stores new copies of chunks.
      *
      * @param stream as in {@link ContainerStore#writer}
      */
     public ChunkRewriter rewriter(long stream) {
-        return new ChunkRewriter(stores, stream, chunker.maxChunkBytes());
+        return new ChunkRewriter(stores, stream);
     }
 
     private Workspace take() {

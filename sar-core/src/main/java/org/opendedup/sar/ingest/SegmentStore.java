@@ -90,6 +90,16 @@ final class SegmentStore {
         }
     }
 
+    /** Looks the chunks of a segment up, and forgets hints that cannot be used. */
+    void find(Segment segment) throws IOException {
+        index.lookup(segment);
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (!isUsable(segment.hint(chunk))) {
+                segment.setHint(chunk, ChunkId.NONE);
+            }
+        }
+    }
+
     private void storeFingerprinted(Segment segment, List<SegmentPart> parts, ContainerWriter writer)
             throws IOException {
         noteEnded(segment);

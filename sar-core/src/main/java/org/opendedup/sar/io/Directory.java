@@ -1,7 +1,10 @@
 package org.opendedup.sar.io;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A store of named files. A name is a relative path with {@code /} between its parts
@@ -16,6 +19,24 @@ public interface Directory {
     /** Opens a file for reading; it may grow at the same time through an {@link Output}. */
     Input open(String name) throws IOException;
 
+    /**
+     * Opens a file for reading where it lasts; {@link #open} may read a copy that is nearer. To verify what is stored.
+     */
+    default Input openLasting(String name) throws IOException {
+        return open(name);
+    }
+
+    /** Returns whether {@link #open} reads a copy of a file that lasts elsewhere. */
+    default boolean isCopy(String name) throws IOException {
+        return false;
+    }
+
+    /** Looks for files that are missing where they last, and begins to store those again of which there is a copy. */
+    default void storeMissing() throws IOException {}
+
+    /** Sets a listener, which any thread calls when a file of this directory is lost. It must not wait. */
+    default void whenLost(Runnable toTell) {}
+
     boolean exists(String name) throws IOException;
 
     /** Returns a file's present length in bytes. */
@@ -25,6 +46,17 @@ public interface Directory {
     void rename(String from, String to) throws IOException;
 
     void delete(String name) throws IOException;
+
+    /**
+     * Gives a file a further name; the first one may be gone afterwards, where a file has one only. Of several callers,
+     * in any process and on any machine that has the file system mounted, one alone succeeds.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException if a file has that name
+     * @throws UnsupportedOperationException if the directory has nothing like it
+     */
+    default void link(String name, String further) throws IOException {
+        throw new UnsupportedOperationException(this + " has no links");
+    }
 
     /** Returns every file's name, sorted. A file that is made, renamed or deleted during the call may be missing. */
     List<String> list() throws IOException;
@@ -58,6 +90,19 @@ public interface Directory {
      */
     default List<String> listFrom(String from) throws IOException {
         return list().stream().filter(name -> name.compareTo(from) >= 0).toList();
+    }
+
+    /**
+     * Returns the names of the files and folders in a folder, without that of the folder, in no order; none if there is
+     * no such folder.
+     *
+     * @param folder empty for this directory itself, else with a {@code /} at its end
+     */
+    default Collection<String> entries(String folder) throws IOException {
+        return listFrom(folder).stream()
+                .filter(name -> name.startsWith(folder))
+                .map(name -> name.substring(folder.length()).replaceFirst("/.*", ""))
+                .collect(Collectors.toSet());
     }
 
     /**
@@ -108,6 +153,16 @@ public interface Directory {
     }
 
     /**
+     * Returns the share of a file that must be dead at least, so that it pays to write the rest to another file and to
+     * delete this one: one half, with which no more is written than comes back. Above 1 if it does not pay now.
+     *
+     * @param name a file of which a part is alive
+     */
+    default double leastDeadShare(String name) throws IOException {
+        return 0.5;
+    }
+
+    /**
      * Makes every earlier creation, rename and deletion durable. Costs nothing if there was none. A failure is thrown
      * once, to one caller; others that made files learn of it by {@link #checkName}.
      */
@@ -138,6 +193,23 @@ public interface Directory {
      */
     default boolean takesMore(String name) {
         return true;
+    }
+
+    /**
+     * Returns whether requests are answered at the same time, as an object store does. Who reads much here asks for it
+     * by {@link Input#expect} before waiting for the first of it. A disk answers in the order of the requests, and
+     * gains nothing.
+     */
+    default boolean answersAtOnce() {
+        return requestCost().isPresent();
+    }
+
+    /**
+     * Returns what a request costs, by what was learned up to now, where many are answered at the same time; else
+     * nothing.
+     */
+    default Optional<RequestCost> requestCost() {
+        return Optional.empty();
     }
 
     /** Returns where this directory is, as an administrator would find it; for messages. */

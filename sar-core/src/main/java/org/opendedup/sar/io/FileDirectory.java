@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -188,6 +189,19 @@ public final class FileDirectory implements Directory {
     }
 
     @Override
+    public void link(String name, String further) throws IOException {
+        Path source = resolve(name);
+        Path target = resolve(further);
+        changing(() -> {
+            makeFolder(folderOf(target));
+            noteChange(target);
+            Files.createLink(target, source);
+            inDoubt.remove(target);
+            return target;
+        });
+    }
+
+    @Override
     public void delete(String name) throws IOException {
         Path path = resolve(name);
         changing(() -> {
@@ -222,6 +236,21 @@ public final class FileDirectory implements Directory {
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
+    }
+
+    @Override
+    public Collection<String> entries(String folder) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = calls.read(folder.isEmpty() ? root : resolve(folder))) {
+            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        } catch (NoSuchFileException e) {
+            if (Files.notExists(root)) {
+                throw missing(root);
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return names;
     }
 
     @Override

@@ -32,6 +32,16 @@ public interface Input extends Closeable {
      */
     default void forgetCached(long offset, long length) {}
 
+    /**
+     * Forgets copies of a range that are kept nearer than the bytes themselves, as those of an object store are in a
+     * local cache: the next read of the range is one of what is stored. For a reader who found damage.
+     *
+     * @return whether there were copies, so that another read may find other bytes
+     */
+    default boolean forgetCopies(long offset, long length) throws IOException {
+        return false;
+    }
+
     /** Asks the kernel to begin to read a range of the file into its cache. Does nothing where that is not possible. */
     default void expect(long offset, long length) {}
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells which failures say nothing about what is stored: the process or the machine had no means to ask, the call was
- * interrupted, the file closed, or the device is not there. Nobody may take such a failure for damage.
+ * interrupted, the file closed, or the device or the store is not there. Nobody may take such a failure for damage.
  */
 public final class NoAnswer {
     private static final Set<SystemError> ERRORS = EnumSet.complementOf(EnumSet.of(
@@ -30,7 +30,8 @@ public final class NoAnswer {
     public static boolean is(@Nullable Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             String text = at instanceof FileSystemException file ? file.getReason() : at.getMessage();
-            if (at instanceof InterruptedIOException
+            if (at instanceof UnavailableException
+                    || at instanceof InterruptedIOException
                     || at instanceof AccessDeniedException
                     || at instanceof ClosedChannelException
                     || at instanceof IOException && ERRORS.stream().anyMatch(error -> error.ends(text))) {

@@ -50,9 +50,9 @@ public final class PrivateFolder {
     }
 
     /**
-     * Checks that no other user can write in the folder, or put another folder in its place. The folder need not exist.
-     * Resolves the path as the kernel does, name by name, and also checks each folder that a symbolic link leads
-     * through.
+     * Checks that no other user can write in the folder, or put another folder in its place. The folder need not exist,
+     * and may be a file. Resolves the path as the kernel does, name by name, and also checks each folder that a
+     * symbolic link leads through.
      *
      * @throws AccessDeniedException if another user can; names the folder that allows it, and how to correct it
      */

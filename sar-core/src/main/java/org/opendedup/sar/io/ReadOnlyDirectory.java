@@ -2,6 +2,7 @@ package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 
 /** A directory in which nothing is made or changed: each attempt fails. Calls that only read are passed on. */
 public final class ReadOnlyDirectory implements Directory {
@@ -23,6 +24,21 @@ public final class ReadOnlyDirectory implements Directory {
     @Override
     public Input open(String name) throws IOException {
         return directory.open(name);
+    }
+
+    @Override
+    public Input openLasting(String name) throws IOException {
+        return directory.openLasting(name);
+    }
+
+    @Override
+    public boolean isCopy(String name) throws IOException {
+        return directory.isCopy(name);
+    }
+
+    @Override
+    public Optional<RequestCost> requestCost() {
+        return directory.requestCost();
     }
 
     @Override

@@ -153,7 +153,7 @@ public final class KeyHeader {
      *
      * @throws KeyException if the bytes are not a header, or of another version
      */
-    static KeyHeader read(byte[] bytes) throws KeyException {
+    public static KeyHeader read(byte[] bytes) throws KeyException {
         int end = bytes.length - KeyedHash.BYTES - Integer.BYTES;
         if (end < FIXED_BYTES
                 || bytes.length > MOST_BYTES

@@ -21,19 +21,68 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.PrivateFiles;
 
 /**
- * The two copies of a volume's key header: in its data location, and in its metadata location. They are written one
- * after the other, each as a whole, so that a crash leaves at least one of them whole, and in each the old header or
- * the new one. Of those that the master key authenticates, the one with the highest generation counts.
+ * The two copies of a volume's key header: in its data location, and in its metadata location; of a volume in an object
+ * store in the store, and in the data location. They are written one after the other, each as a whole, so that a crash
+ * leaves at least one of them whole, and in each the old header or the new one. Of those that the master key
+ * authenticates, the one with the highest generation counts.
  */
 public final class KeyHeaderCopies {
     private static final String NEW_NAME = KeyHeader.NAME + AtomicFile.NEW;
 
-    private final List<Place> places;
+    private final List<KeyHeaderPlace> places;
 
     /** @param folder null: it is missing, as when its disk is not mounted */
-    private record Place(String name, @Nullable Directory folder) {
-        String file() {
-            return name + "/" + KeyHeader.NAME;
+    private record Folder(String name, @Nullable Directory folder) implements KeyHeaderPlace {
+        @Override
+        public @Nullable String missing() {
+            return folder == null ? "is its disk mounted?" : null;
+        }
+
+        private Directory present() {
+            return Objects.requireNonNull(folder);
+        }
+
+        @Override
+        public boolean exists() throws IOException {
+            return folder != null && folder.exists(KeyHeader.NAME);
+        }
+
+        @Override
+        public byte @Nullable [] read() throws IOException {
+            if (!exists()) {
+                return null;
+            }
+            try (Input file = present().open(KeyHeader.NAME)) {
+                // Outside the heap, so that the directory makes none of its large buffers: a daemon looks every few
+                // seconds.
+                ByteBuffer read = ByteBuffer.allocateDirect((int) Math.min(file.length(), KeyHeader.MOST_BYTES + 1));
+                file.readFully(0, read);
+                byte[] bytes = new byte[read.flip().remaining()];
+                read.get(bytes);
+                return bytes;
+            }
+        }
+
+        @Override
+        public void prepare(KeyHeader header, @Nullable KeyHeader before) throws IOException {
+            AtomicFile.prepare(present(), KeyHeader.NAME, ByteBuffer.wrap(header.bytes()));
+        }
+
+        @Override
+        public void commit() throws IOException {
+            present().rename(NEW_NAME, KeyHeader.NAME);
+        }
+
+        @Override
+        public void sync() throws IOException {
+            present().sync();
+        }
+
+        @Override
+        public void discard() throws IOException {
+            if (present().exists(NEW_NAME)) {
+                present().delete(NEW_NAME);
+            }
         }
     }
 
@@ -44,26 +93,41 @@ public final class KeyHeaderCopies {
      * @param fault why not; null: there is one
      */
     private record Copy(
-            Place place,
+            KeyHeaderPlace place,
             @Nullable KeyHeader header,
             @Nullable KeyException fault) {}
 
-    private KeyHeaderCopies(List<Place> places) {
+    private KeyHeaderCopies(List<KeyHeaderPlace> places) {
         this.places = places;
     }
 
     /** @param metadata null: the folder is missing */
     KeyHeaderCopies(Directory data, @Nullable Directory metadata) {
-        this(List.of(new Place("data", data), new Place("metadata", metadata)));
+        this(List.of(new Folder("data", data), new Folder("metadata", metadata)));
     }
 
     /** Returns those in the locations of a volume; makes nothing. */
     public static KeyHeaderCopies in(Path data, Path metadata) throws IOException {
-        List<Place> places = new ArrayList<>();
-        for (Path folder : List.of(data, metadata)) {
-            places.add(new Place(folder.toString(), Files.isDirectory(folder) ? FileDirectory.open(folder) : null));
-        }
-        return new KeyHeaderCopies(places);
+        return new KeyHeaderCopies(List.of(folder(data), folder(metadata)));
+    }
+
+    /**
+     * Returns those of a volume in an object store: in the store, which is written first, and in the data location of
+     * this machine.
+     *
+     * @param store address of the store
+     */
+    public static KeyHeaderCopies inStore(String store, Path data) throws IOException {
+        return new KeyHeaderCopies(List.of(new StoredKeyHeader(store), folder(data)));
+    }
+
+    /** Returns the one in a folder alone: to look at it costs no request to a store. */
+    public static KeyHeaderCopies inFolder(Path folder) throws IOException {
+        return new KeyHeaderCopies(List.of(folder(folder)));
+    }
+
+    private static KeyHeaderPlace folder(Path folder) throws IOException {
+        return new Folder(folder.toString(), Files.isDirectory(folder) ? FileDirectory.open(folder) : null);
     }
 
     /**
@@ -154,6 +218,20 @@ public final class KeyHeaderCopies {
         }
 
         /**
+         * Returns the header that counts, as it is stored.
+         *
+         * @throws KeyException if none is authenticated by the volume's keys
+         */
+        public byte[] bytes(VolumeKeys keys) throws KeyException {
+            return headers.stream()
+                    .filter(header -> header.isAuthentic(keys))
+                    .findFirst()
+                    .orElseThrow(KeyHeader::forged)
+                    .bytes()
+                    .clone();
+        }
+
+        /**
          * Opens the header that counts. Somebody who has no key can write a copy with a higher generation: so the other
          * is tried too. A secret that opens only an older copy is refused: it was changed or removed.
          *
@@ -207,8 +285,8 @@ public final class KeyHeaderCopies {
 
     /** Returns whether there is a file of a key header, whatever is in it. */
     public boolean exist() throws IOException {
-        for (Place place : places) {
-            if (place.folder != null && place.folder.exists(KeyHeader.NAME)) {
+        for (KeyHeaderPlace place : places) {
+            if (place.exists()) {
                 return true;
             }
         }
@@ -236,7 +314,7 @@ public final class KeyHeaderCopies {
         throw new KeyException(reason, String.join("; ", faults));
     }
 
-    private static Copy copy(Place place, @Nullable UUID volume) {
+    private static Copy copy(KeyHeaderPlace place, @Nullable UUID volume) {
         try {
             KeyHeader header = read(place);
             if (volume == null || header.volume().equals(volume)) {
@@ -259,22 +337,15 @@ public final class KeyHeaderCopies {
         }
     }
 
-    private static KeyHeader read(Place place) throws IOException {
-        Directory folder = place.folder;
-        if (folder == null || !folder.exists(KeyHeader.NAME)) {
+    private static KeyHeader read(KeyHeaderPlace place) throws IOException {
+        String missing = place.missing();
+        byte[] bytes = missing == null ? place.read() : null;
+        if (bytes == null) {
             throw new KeyException(
                     KeyException.Reason.MISSING,
-                    folder == null ? "the folder is missing; is its disk mounted?" : "it is missing");
+                    missing == null ? "it is missing" : "the folder is missing; " + missing);
         }
-        try (Input file = folder.open(KeyHeader.NAME)) {
-            // Outside the heap, so that the directory makes none of its large buffers: a daemon looks every few
-            // seconds.
-            ByteBuffer read = ByteBuffer.allocateDirect((int) Math.min(file.length(), KeyHeader.MOST_BYTES + 1));
-            file.readFully(0, read);
-            byte[] bytes = new byte[read.flip().remaining()];
-            read.get(bytes);
-            return KeyHeader.read(bytes);
-        }
+        return KeyHeader.read(bytes);
     }
 
     /**
@@ -282,53 +353,48 @@ public final class KeyHeaderCopies {
      * are at both places before the first of them counts: so a folder that is missing, a full disk, and most faults of
      * a disk change nothing.
      *
+     * @param before the header from which this one was made; null: it is the first one, or all copies are lost
      * @return which copy could not be written, in words; the header is in force by the other. Empty: both are written
-     * @throws IOException if nothing was changed
+     * @throws IOException if nothing was changed, as when another machine has changed {@code before} since
      */
-    public List<String> write(KeyHeader header) throws IOException {
-        List<Directory> folders = new ArrayList<>();
-        for (Place place : places) {
-            folders.add(replaceable(place, header.volume()));
+    public List<String> write(KeyHeader header, @Nullable KeyHeader before) throws IOException {
+        for (KeyHeaderPlace place : places) {
+            requireReplaceable(place, header.volume());
         }
         try {
-            for (Directory folder : folders) {
-                AtomicFile.prepare(folder, KeyHeader.NAME, ByteBuffer.wrap(header.bytes()));
+            for (KeyHeaderPlace place : places) {
+                place.prepare(header, before);
             }
-            folders.get(0).rename(NEW_NAME, KeyHeader.NAME);
+            places.get(0).commit();
         } catch (IOException e) {
-            folders.forEach(folder -> discard(folder, e));
+            places.forEach(place -> discard(place, e));
             throw e;
         }
         List<String> failures = new ArrayList<>();
-        for (int i = 0; i < folders.size(); i++) {
+        for (KeyHeaderPlace place : places) {
             try {
-                if (i > 0) {
-                    folders.get(i).rename(NEW_NAME, KeyHeader.NAME);
+                if (place != places.get(0)) {
+                    place.commit();
                 }
-                folders.get(i).sync();
+                place.sync();
             } catch (IOException e) {
-                failures.add("the copy in " + places.get(i).name + " could not be written: " + e.getMessage());
+                failures.add("the copy in " + place.name() + " could not be written: " + e.getMessage());
             }
         }
         return failures;
     }
 
-    /**
-     * Returns the folder of a place.
-     *
-     * @throws IOException if it is missing, or has a header that is not to be replaced
-     */
-    private static Directory replaceable(Place place, UUID volume) throws IOException {
+    /** @throws IOException if a place is missing, or has a header that is not to be replaced */
+    private static void requireReplaceable(KeyHeaderPlace place, UUID volume) throws IOException {
         KeyException fault = copy(place, volume).fault;
-        if (place.folder == null) {
-            throw new IOException(
-                    place.name + " is missing, and the key header has a copy there; is its disk mounted?");
+        String missing = place.missing();
+        if (missing != null) {
+            throw new IOException(place.name() + " is missing, and the key header has a copy there; " + missing);
         } else if (fault != null && stays(fault)) {
             throw new KeyException(
                     fault.reason(),
                     place.file() + ": " + fault.getMessage() + ". It is not replaced: move it away first");
         }
-        return place.folder;
     }
 
     /** Returns whether somebody may need what is there: the header of another volume, or of a later program. */
@@ -347,33 +413,34 @@ public final class KeyHeaderCopies {
      *     program
      */
     public List<String> repair(KeyHeader header, byte[] master) throws IOException {
-        List<Place> wrong = new ArrayList<>();
-        for (Place place : places) {
+        List<Copy> wrong = new ArrayList<>();
+        for (KeyHeaderPlace place : places) {
             Copy present = copy(place, header.volume());
             if (present.header == null) {
-                if (place.folder != null && !stays(Objects.requireNonNull(present.fault))) {
-                    wrong.add(place);
+                if (place.missing() == null && !stays(Objects.requireNonNull(present.fault))) {
+                    wrong.add(present);
                 }
             } else if (present.header.generation() > header.generation() && present.header.isAuthentic(master)) {
                 return List.of();
             } else if (!isSame(present.header, header)) {
-                wrong.add(place);
+                wrong.add(present);
             }
         }
         List<String> written = new ArrayList<>();
-        for (Place place : wrong) {
-            Directory folder = Objects.requireNonNull(place.folder);
-            AtomicFile.write(folder, KeyHeader.NAME, ByteBuffer.wrap(header.bytes()));
+        for (Copy present : wrong) {
+            KeyHeaderPlace place = present.place;
+            // A forged one may say that it is later than all others.
+            place.prepare(header, present.header == null ? header : present.header);
+            place.commit();
+            place.sync();
             written.add(place.file());
         }
         return written;
     }
 
-    private static void discard(Directory folder, IOException because) {
+    private static void discard(KeyHeaderPlace place, IOException because) {
         try {
-            if (folder.exists(NEW_NAME)) {
-                folder.delete(NEW_NAME);
-            }
+            place.discard();
         } catch (IOException e) {
             because.addSuppressed(e);
         }

@@ -1,12 +1,10 @@
 package org.opendedup.sar.metadata;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import java.io.IOException;
-import java.util.Locale;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
@@ -15,6 +13,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.EpochBegin;
+import org.opendedup.sar.metadata.record.NumberedKeys;
 import org.opendedup.sar.metadata.record.SystemRecords;
 
 /**
@@ -27,10 +26,7 @@ import org.opendedup.sar.metadata.record.SystemRecords;
  * changes that data contains from later times.
  */
 public final class EpochHistory implements Timeline {
-    private static final String PREFIX = "epoch ";
-    private static final byte[] FIRST_KEY = PREFIX.getBytes(US_ASCII);
-    /** After all keys with the prefix: {@code !} follows the space. */
-    private static final byte[] END_KEY = "epoch!".getBytes(US_ASCII);
+    private static final NumberedKeys KEYS = new NumberedKeys("epoch", "an epoch");
 
     private final KeyValueStore database;
     private final UUID volume;
@@ -45,9 +41,9 @@ public final class EpochHistory implements Timeline {
     /** Reads the epochs of a database. */
     public static EpochHistory open(KeyValueStore database, UUID volume) throws IOException {
         EpochHistory history = new EpochHistory(database, volume);
-        try (Cursor cursor = database.scan(Family.SYSTEM, FIRST_KEY, END_KEY)) {
+        try (Cursor cursor = database.scan(Family.SYSTEM, KEYS.first(), KEYS.end())) {
             while (cursor.next()) {
-                history.epochs.put(number(cursor.key()), SystemRecords.decodeEpoch(cursor.value()));
+                history.epochs.put(KEYS.number(cursor.key()), SystemRecords.decodeEpoch(cursor.value()));
             }
         }
         if (history.epochs.isEmpty()) {
@@ -58,20 +54,7 @@ public final class EpochHistory implements Timeline {
 
     /** Adds the first epoch of a new volume to the batch that creates the volume. */
     static void format(Batch batch, long token) throws IOException {
-        batch.put(Family.SYSTEM, key(1), SystemRecords.encodeEpoch(new EpochBegin(token, 1)));
-    }
-
-    private static byte[] key(long number) {
-        return String.format(Locale.ROOT, "%s%016x", PREFIX, number).getBytes(US_ASCII);
-    }
-
-    private static long number(byte[] key) throws CorruptionException {
-        String text = new String(key, US_ASCII);
-        try {
-            return Long.parseLong(text, PREFIX.length(), text.length(), 16);
-        } catch (NumberFormatException e) {
-            throw new CorruptionException("metadata database", -1, "the number of an epoch", text);
-        }
+        batch.put(Family.SYSTEM, KEYS.of(1), SystemRecords.encodeEpoch(new EpochBegin(token, 1)));
     }
 
     @Override
@@ -95,6 +78,28 @@ public final class EpochHistory implements Timeline {
     }
 
     /**
+     * Returns whether a fast tier that was used last in an epoch is an older copy: it was used since, in another epoch
+     * of this history. One that was used in an epoch that this history does not have is not known to be older.
+     *
+     * @param used null if it was in none
+     */
+    public synchronized boolean isOlderFastTier(@Nullable Epoch used) throws IOException {
+        byte[] last = database.get(Family.SYSTEM, SystemRecords.FAST_TIER);
+        if (last == null || used != null && sharedBelow(used) == 0) {
+            return false;
+        }
+        return used == null || used.number() < SystemRecords.decodeNumber(last);
+    }
+
+    /** Records, durably, that the fast tier is used in the present epoch. It says so itself already. */
+    public synchronized void noteFastTier() throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.put(Family.SYSTEM, SystemRecords.FAST_TIER, SystemRecords.encodeNumber(epochs.lastKey()));
+            batch.commit();
+        }
+    }
+
+    /**
      * Begins the next epoch, durably.
      *
      * @param firstContainer ids from this one on are free in every history that can be known
@@ -103,7 +108,7 @@ public final class EpochHistory implements Timeline {
         long number = epochs.lastKey() + 1;
         EpochBegin begin = new EpochBegin(token, firstContainer);
         try (Batch batch = database.batch()) {
-            batch.put(Family.SYSTEM, key(number), SystemRecords.encodeEpoch(begin));
+            batch.put(Family.SYSTEM, KEYS.of(number), SystemRecords.encodeEpoch(begin));
             batch.commit();
         }
         epochs.put(number, begin);

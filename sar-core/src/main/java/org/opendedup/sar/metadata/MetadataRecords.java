@@ -27,6 +27,8 @@ import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
+import org.opendedup.sar.metadata.record.RollbackRecord;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
@@ -219,18 +221,22 @@ public final class MetadataRecords {
     /**
      * An earlier version of a record, which snapshots have.
      *
+     * @param key of the version
      * @param numbers those at the beginning of the record's key
      * @param birth the first snapshot that has it
      * @param death the first one after it that does not
      * @param page for a page of a recipe: the page; null if its record is damaged
+     * @param isDamaged whether the record cannot be decoded
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Version(
             Kind kind,
+            byte[] key,
             byte[] numbers,
             long birth,
             long death,
-            @Nullable RecipePage page) {
+            @Nullable RecipePage page,
+            boolean isDamaged) {
         /** Returns the key of its death. */
         public byte[] deathKey() {
             return VersionKeys.death(death, birth, kind, numbers);
@@ -247,8 +253,25 @@ public final class MetadataRecords {
                     }
                     byte[] numbers = VersionKeys.numbers(kind, key);
                     RecipePage page = kind == Kind.RECIPE ? pageOf(numbers, value) : null;
-                    return new Version(kind, numbers, Births.of(value), VersionKeys.deathOf(kind, key), page);
+                    boolean isDamaged = kind == Kind.RECIPE ? page == null : !isDecoded(kind, numbers, value);
+                    long death = VersionKeys.deathOf(kind, key);
+                    return new Version(kind, key, numbers, Births.of(value), death, page, isDamaged);
                 });
+    }
+
+    private boolean isDecoded(Kind kind, byte[] numbers, byte[] value) {
+        long inode = Keys.longAt(numbers, 0);
+        try {
+            switch (kind) {
+                case INODE -> Inode.decode(inode, value);
+                case ENTRY -> Entry.decode(inode, value);
+                case XATTR -> Namespace.decodeAttribute(inode, value);
+                case RECIPE -> RecipeFormat.decode(numbers, value, pageBytes);
+            }
+            return true;
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            return false;
+        }
     }
 
     private @Nullable RecipePage pageOf(byte[] numbers, byte[] value) {
@@ -292,6 +315,18 @@ public final class MetadataRecords {
             }
         }
         return false;
+    }
+
+    /** Returns the rollback that is not finished; null if there is none. */
+    public @Nullable RollbackRecord rollback() throws IOException {
+        byte[] value = database.get(Family.SYSTEM, SystemRecords.ROLLBACK);
+        return value == null ? null : RollbackRecord.decode(value);
+    }
+
+    /** Returns what the volume receives; null if it is no replica. */
+    public @Nullable ReplicaRecord replica() throws IOException {
+        byte[] value = database.get(Family.SYSTEM, SystemRecords.REPLICA);
+        return value == null ? null : ReplicaRecord.decode(value);
     }
 
     /** Returns the snapshots. */

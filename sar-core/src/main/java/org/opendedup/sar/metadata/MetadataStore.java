@@ -34,12 +34,16 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
+import org.opendedup.sar.metadata.record.RollbackRecord;
 import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.SnapshotIdentity;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
 import org.opendedup.sar.metadata.versions.Snapshots;
+import org.opendedup.sar.metadata.versions.StateDifference;
 
 /**
  * The metadata database with its pending changes. Changes are collected in the pending generation and are visible to
@@ -59,8 +63,18 @@ public final class MetadataStore implements Closeable {
     /** Container ids reserved at a time: one sync per 1 GiB written, with containers of 4 MiB. */
     private static final int CONTAINER_BLOCK = 256;
 
+    /**
+     * The same if the metadata follow into an object store. Packs have their numbers from these ids, and no two owners
+     * of the volume may give an object the same name; so the store must have the reservation first. That waits for all
+     * that was written before: once in 64 GiB.
+     */
+    private static final int SHIPPED_CONTAINER_BLOCK = 16_384;
+
     /** Cache size while formatting, in bytes: nothing is read twice then. */
     private static final long FORMAT_CACHE_BYTES = 1 << 20;
+
+    /** Name of snapshots of which readers do not see the name. */
+    private static final String UNSEEN = ".unseen";
 
     private final KeyValueStore database;
     private final MetadataHeader header;
@@ -76,11 +90,14 @@ public final class MetadataStore implements Closeable {
     private final ContainerTable containers;
     private final Quotas quotas;
     private final IdAllocator inodes;
+    private volatile long inodeGeneration;
     private final IdAllocator containerIds;
     private final EpochHistory epochs;
     private final Snapshots snapshots;
     private final Set<Unseen> uncommittedSnapshots = ConcurrentHashMap.newKeySet();
     private final LocationRecords locations;
+    /** Containers whose entries are to be changed when they can be read. */
+    private volatile Set<Long> unreadEntries = Set.of();
     /** Written with this object's lock held. */
     private volatile long logicalBytes;
     /** Written with this object's lock held. */
@@ -103,14 +120,23 @@ public final class MetadataStore implements Closeable {
         damage = new DamageRecords(overlay);
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), damage, cacheBytes / 4);
         containers = ContainerTable.open(database);
-        quotas = Quotas.open(database);
+        quotas = Quotas.open(overlay);
         recipes = new RecipeStore(overlay, snapshots, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
         streamLogs = new StreamLogs(overlay, counts);
         intents = new IntentRecords(overlay);
         raws = new RawRecords(overlay);
-        inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
-        containerIds = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
+        inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK, false);
+        if (database.isShipped()) {
+            // An owner before may have given these numbers to files that the object store never got, and handles of NFS
+            // to their readers.
+            inodeGeneration = anotherGeneration();
+        } else {
+            byte[] generation = database.get(Family.SYSTEM, SystemRecords.INODE_GENERATION);
+            inodeGeneration = generation == null ? 1 : SystemRecords.decodeNumber(generation);
+        }
+        containerIds = allocator(
+                SystemRecords.NEXT_CONTAINER, database.isShipped() ? SHIPPED_CONTAINER_BLOCK : CONTAINER_BLOCK, true);
         epochs = EpochHistory.open(database, header.volume());
         locations = new LocationRecords(database);
         logicalBytes = frozenTotals.logicalBytes();
@@ -188,6 +214,16 @@ public final class MetadataStore implements Closeable {
     }
 
     /**
+     * Returns what a snapshot and a later one, or the committed present state, do not have in common.
+     *
+     * @param from number of a snapshot, or 0
+     * @param to number of a later one, or {@link StateDifference#PRESENT}
+     */
+    public StateDifference difference(long from, long to) {
+        return new StateDifference(database, snapshots, from, to);
+    }
+
+    /**
      * Makes a snapshot: the generation that is frozen next is the last one that it has. Called directly before
      * {@link #freeze}, with all changes excluded. Readers see it when that generation is durable.
      *
@@ -195,22 +231,54 @@ public final class MetadataStore implements Closeable {
      */
     public SnapshotRecord createSnapshot(String name, long nowMs, long heldUntilMs, boolean isScheduled)
             throws IOException {
+        return createSnapshot(name, nowMs, heldUntilMs, isScheduled, null);
+    }
+
+    /**
+     * Makes a snapshot that is a copy of one of another volume, as above.
+     *
+     * @param origin that snapshot; null: it is none
+     */
+    public SnapshotRecord createSnapshot(
+            String name, long createdMs, long heldUntilMs, boolean isScheduled, @Nullable SnapshotIdentity origin)
+            throws IOException {
+        SnapshotRecord record = nextSnapshot(name, createdMs, heldUntilMs, isScheduled, origin);
+        put(record, record);
+        uncommittedSnapshots.add(new Unseen(record, overlay.pending().number()));
+        return record;
+    }
+
+    /**
+     * Makes a snapshot as {@link #createSnapshot} does, for as long as the volume is open at most: readers do not see
+     * its name, and it is stored as a deleted one. {@link #deleteSnapshot} ends it.
+     */
+    public SnapshotRecord createUnseenSnapshot(long nowMs) throws IOException {
+        SnapshotRecord record = nextSnapshot(UNSEEN, nowMs, 0, false, null);
+        put(record, record.deleted());
+        return record;
+    }
+
+    private SnapshotRecord nextSnapshot(
+            String name, long createdMs, long heldUntilMs, boolean isScheduled, @Nullable SnapshotIdentity origin)
+            throws IOException {
         Totals now = totals();
-        SnapshotRecord record = new SnapshotRecord(
+        return new SnapshotRecord(
                 snapshots.nextNumber(),
                 name,
-                nowMs,
+                createdMs,
                 heldUntilMs,
                 isScheduled,
                 false,
                 inodes.skipTo(0),
                 now.logicalBytes(),
-                now.files());
-        overlay.put(Family.SYSTEM, record.key(), record.encode());
+                now.files(),
+                origin);
+    }
+
+    private void put(SnapshotRecord record, SnapshotRecord stored) {
+        overlay.put(Family.SYSTEM, stored.key(), stored.encode());
         overlay.put(Family.SYSTEM, SystemRecords.NEXT_SNAPSHOT, SystemRecords.encodeNumber(record.number() + 1));
         snapshots.created(record);
-        uncommittedSnapshots.add(new Unseen(record, overlay.pending().number()));
-        return record;
     }
 
     /**
@@ -235,6 +303,17 @@ public final class MetadataStore implements Closeable {
     public void forgetSnapshot(SnapshotRecord record) {
         overlay.remove(Family.SYSTEM, record.key());
         snapshots.freed(record.number());
+    }
+
+    /** Returns the rollback that is not finished; null if there is none. */
+    public @Nullable RollbackRecord rollback() throws IOException {
+        byte[] value = overlay.get(Family.SYSTEM, SystemRecords.ROLLBACK);
+        return value == null ? null : RollbackRecord.decode(value);
+    }
+
+    /** Asks the next opening for a rollback; a change like any other. */
+    public void putRollback(RollbackRecord record) {
+        overlay.put(Family.SYSTEM, SystemRecords.ROLLBACK, record.encode());
     }
 
     /** Returns the logs of the streams of a volume of chunks, which has no files with recipes. */
@@ -290,17 +369,33 @@ public final class MetadataStore implements Closeable {
 
     /**
      * Begins a new epoch of metadata that were restored from a backup, durably: what other epochs of the volume did
-     * after the backup is then of another history.
+     * after the backup is then of another history. Its inodes after the backup, whose numbers are used again, had
+     * another generation.
      *
      * @param firstUnknown ids from this one on are not in the container table
      */
     public void branch(long firstUnknown) throws IOException {
+        long generation = anotherGeneration();
+        try (Batch batch = database.batch()) {
+            batch.put(Family.SYSTEM, SystemRecords.INODE_GENERATION, SystemRecords.encodeNumber(generation));
+            batch.commit();
+        }
+        inodeGeneration = generation;
         epochs.begin(new SecureRandom().nextLong(), firstUnknown);
+    }
+
+    private static long anotherGeneration() {
+        return new SecureRandom().nextInt(2, Integer.MAX_VALUE);
     }
 
     /** Returns a number that rises with each committed change, also over openings. */
     public long changes() throws IOException {
         return database.changes();
+    }
+
+    /** Reads the copy in an object store, and mends it, as {@link KeyValueStore#mendCopy} does. */
+    public List<String> mendCopy(KeyValueStore.Reading reading) throws IOException {
+        return database.mendCopy(reading);
     }
 
     /** Copies the database as {@link KeyValueStore#checkpoint} does; false if it has no files. */
@@ -323,6 +418,16 @@ public final class MetadataStore implements Closeable {
             throw new PosixException(Reason.ENOSPC, "the volume has made as many inodes as it can number");
         }
         return next;
+    }
+
+    /** Lets {@link #nextInode} return no number below this one from now on, durably. */
+    public void skipInodes(long first) throws IOException {
+        inodes.skipTo(first);
+    }
+
+    /** Returns the generation of new inodes: see {@link Inode#generation}. */
+    public long inodeGeneration() {
+        return inodeGeneration;
     }
 
     /**
@@ -359,7 +464,7 @@ public final class MetadataStore implements Closeable {
     }
 
     /** Returns the account that an inode is charged to. */
-    public Account account(Inode inode) {
+    public Account account(Inode inode) throws IOException {
         return quotas.account(inode.uid(), inode.gid(), inode.project());
     }
 
@@ -383,6 +488,21 @@ public final class MetadataStore implements Closeable {
         overlay.put(Family.SYSTEM, SystemRecords.SCRUB, record.encode());
         if (record.isComplete()) {
             overlay.put(Family.SYSTEM, SystemRecords.LAST_SCRUB, record.encode());
+        }
+    }
+
+    /** Returns what a volume that receives snapshots of another one has of them; null for any other volume. */
+    public @Nullable ReplicaRecord replica() throws IOException {
+        byte[] value = overlay.get(Family.SYSTEM, SystemRecords.REPLICA);
+        return value == null ? null : ReplicaRecord.decode(value);
+    }
+
+    /** Sets what {@link #replica} returns, as a change like any other; null makes the volume an ordinary one. */
+    public void setReplica(@Nullable ReplicaRecord record) {
+        if (record == null) {
+            overlay.remove(Family.SYSTEM, SystemRecords.REPLICA);
+        } else {
+            overlay.put(Family.SYSTEM, SystemRecords.REPLICA, record.encode());
         }
     }
 
@@ -458,8 +578,9 @@ public final class MetadataStore implements Closeable {
      *     nothing is written then, and the generation may be committed with other changes
      */
     public boolean commit(Generation generation, ContainerChanges changes) throws IOException {
-        ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);
+        ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes, unreadEntries);
         boolean hasChanges = overlay.commit(generation, update);
+        unreadEntries = update.unread();
         showSnapshots(generation.number());
         ContainerSummary summary = update.summary();
         if (summary != null) {
@@ -488,7 +609,8 @@ public final class MetadataStore implements Closeable {
         database.close();
     }
 
-    private IdAllocator allocator(byte[] key, int block) throws IOException {
-        return new IdAllocator(database, key, block, SystemRecords.decodeNumber(StoredRecords.system(database, key)));
+    private IdAllocator allocator(byte[] key, int block, boolean isShipped) throws IOException {
+        return new IdAllocator(
+                database, key, block, isShipped, SystemRecords.decodeNumber(StoredRecords.system(database, key)));
     }
 }

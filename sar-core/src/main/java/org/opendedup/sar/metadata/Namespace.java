@@ -116,7 +116,7 @@ public final class Namespace {
             long root = snapshots.root(name);
             return root == 0 ? null : new Entry(root, Modes.DIRECTORY);
         }
-        if (directory == Inode.ROOT && isSnapshotFolder(name)) {
+        if (isSnapshotFolder(directory, name)) {
             return new Entry(SnapshotIds.FOLDER, Modes.DIRECTORY);
         }
         byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
@@ -182,9 +182,10 @@ public final class Namespace {
 
     public byte @Nullable [] attribute(long inode, byte[] name) throws IOException {
         byte[] value = overlay.get(Family.XATTR, Keys.of(inode, name));
-        if (value == null) {
-            return null;
-        }
+        return value == null ? null : decodeAttribute(inode, value);
+    }
+
+    static byte[] decodeAttribute(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(Births.body(value), "attribute of inode", inode).expectVersion(VERSION);
         return in.readBytes(in.remaining());
     }
@@ -211,6 +212,38 @@ public final class Namespace {
             }
         }
         return names;
+    }
+
+    /** Returns whether an inode has any extended attribute. */
+    public boolean hasAttributes(long inode) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.XATTR, Keys.of(inode), Keys.of(inode + 1))) {
+            return cursor.next();
+        }
+    }
+
+    /**
+     * What the extended attributes of an inode take, in bytes.
+     *
+     * @param names their names, each with a terminating byte
+     * @param values their values
+     */
+    public record AttributeBytes(long names, long values) {}
+
+    /** Returns what the extended attributes of an inode take, without the one of this name. Reads all of them. */
+    public AttributeBytes attributeBytesWithout(long inode, byte[] name) throws IOException {
+        byte[] except = Keys.of(inode, name);
+        long names = 0;
+        long values = 0;
+        try (Cursor cursor = overlay.scan(Family.XATTR, Keys.of(inode), Keys.of(inode + 1))) {
+            while (cursor.next()) {
+                byte[] key = cursor.key();
+                if (!Arrays.equals(key, except)) {
+                    names += key.length - Keys.LONG_BYTES + 1;
+                    values += Births.body(cursor.value()).length - 1;
+                }
+            }
+        }
+        return new AttributeBytes(names, values);
     }
 
     /**
@@ -260,7 +293,7 @@ public final class Namespace {
     /** Receives a name; see {@link #forEachEntry}. */
     @FunctionalInterface
     public interface NameVisitor {
-        void accept(long directory, byte[] name, long inode, boolean isDirectory);
+        void accept(long directory, byte[] name, long inode, boolean isDirectory) throws IOException;
     }
 
     /**
@@ -291,8 +324,28 @@ public final class Namespace {
         }
     }
 
-    private static boolean isSnapshotFolder(byte[] name) {
-        return Arrays.equals(name, SNAPSHOT_FOLDER_NAME);
+    /** Returns the position of a name in its directory, the same in all snapshots. */
+    public long position(long directory, byte[] name) {
+        return hash(directory, name);
+    }
+
+    /** Returns the name at a position of a directory that leads to an inode; null if there is none. */
+    public byte @Nullable [] nameAt(long directory, long position, long inode) throws IOException {
+        // To the next position only: in a scan of the whole directory, removed names behind it are passed over.
+        try (Cursor cursor =
+                overlay.scan(Family.ENTRY, Keys.of(directory, position), Keys.of(directory, position + 1))) {
+            while (cursor.next()) {
+                if (Entry.decode(directory, cursor.value()).inode() == inode) {
+                    return decodeName(directory, cursor.key());
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Returns whether a name is that of the folder of the snapshots, which no file has. */
+    public static boolean isSnapshotFolder(long directory, byte[] name) {
+        return directory == Inode.ROOT && Arrays.equals(name, SNAPSHOT_FOLDER_NAME);
     }
 
     private byte[] entryKey(long directory, byte[] name) {

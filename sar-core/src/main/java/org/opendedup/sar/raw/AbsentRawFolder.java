@@ -2,6 +2,7 @@ package org.opendedup.sar.raw;
 
 import java.io.IOException;
 import java.util.function.LongConsumer;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.RandomFile;
 
 /** The folder of raw files of a volume whose fast tier is not there. Every access to a file fails and says why. */
@@ -15,6 +16,16 @@ public final class AbsentRawFolder implements RawFolder {
 
     private IOException absent() {
         return new IOException("the fast tier cannot be used: " + reason);
+    }
+
+    @Override
+    public Epoch epoch() throws IOException {
+        throw absent();
+    }
+
+    @Override
+    public void setEpoch(Epoch used) throws IOException {
+        throw absent();
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.opendedup.sar.raw;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.util.HexFormat;
 import java.util.UUID;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.PosixFile;
 import org.opendedup.sar.io.PosixFolder;
 import org.opendedup.sar.io.PrivateFiles;
@@ -26,6 +28,7 @@ import org.opendedup.sar.io.RandomFile;
 public final class FileRawFolder implements RawFolder {
     private static final String FOLDER = "raw";
     private static final String IDENTITY = "volume";
+    private static final String EPOCH = "epoch";
     private static final int SUBFOLDERS = 256;
     private static final int NAME_DIGITS = 16;
     /** More bytes than {@link #IDENTITY} has. */
@@ -39,12 +42,19 @@ public final class FileRawFolder implements RawFolder {
         this.volume = volume;
     }
 
-    /** Makes an empty folder for a volume at a location of the fast tier; durable when it returns. */
-    public static void create(Path location, UUID volume) throws IOException {
+    /**
+     * Makes an empty folder for a volume at a location of the fast tier; durable when it returns.
+     *
+     * @param epoch the epoch in which it is going to be used; null if it was in none
+     */
+    public static void create(Path location, UUID volume, @Nullable Epoch epoch) throws IOException {
         Path folder = location.resolve(FOLDER);
         PrivateFiles.createFolders(folder);
         for (int i = 0; i < SUBFOLDERS; i++) {
             PrivateFiles.createFolders(folder.resolve(HexFormat.of().toHexDigits((byte) i)));
+        }
+        if (epoch != null) {
+            PrivateFiles.write(folder.resolve(EPOCH), epoch.toRecord());
         }
         PosixFile.forceFileSystem(folder);
         // Last, because it says that the folder is complete.
@@ -102,6 +112,29 @@ public final class FileRawFolder implements RawFolder {
     private static Path path(long number) {
         String name = HexFormat.of().toHexDigits(number);
         return Path.of(name.substring(NAME_DIGITS - 4, NAME_DIGITS - 2), name);
+    }
+
+    @Override
+    public @Nullable Epoch epoch() throws IOException {
+        try {
+            return Epoch.ofRecord(folder.read(Path.of(EPOCH), IDENTITY_BYTES));
+        } catch (NoSuchFileException e) {
+            checkMissing();
+            return null;
+        }
+    }
+
+    @Override
+    public void setEpoch(Epoch used) throws IOException {
+        // In place: it is within a sector, so a power cut leaves the one or the other.
+        boolean isNew = folder.status(Path.of(EPOCH)) == null;
+        try (RandomFile file = isNew ? folder.create(Path.of(EPOCH)) : folder.open(Path.of(EPOCH))) {
+            file.write(0, ByteBuffer.wrap(used.toRecord()));
+            file.force();
+        }
+        if (isNew) {
+            folder.forceFileSystem();
+        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.RandomFile;
 
 /**
@@ -33,6 +34,13 @@ public interface RawFolder extends Closeable {
             return Integer.MAX_VALUE;
         }
     }
+
+    /** Returns the epoch of the volume in which the folder was used last; null if it does not say. */
+    @Nullable
+    Epoch epoch() throws IOException;
+
+    /** Sets what {@link #epoch} returns, durably. */
+    void setEpoch(Epoch used) throws IOException;
 
     /** Makes a new, empty file. {@link java.nio.file.FileAlreadyExistsException} if there is one with this number. */
     RandomFile create(long number) throws IOException;

@@ -5,6 +5,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.crypt.Purpose;
 import org.opendedup.sar.crypt.SectorCipher;
 import org.opendedup.sar.crypt.VolumeKeys;
@@ -34,6 +35,16 @@ public final class SealedRawFolder implements RawFolder {
 
     private RandomFile sealed(long number, RandomFile file) {
         return new SealedFile(file, number, cipher, locks[Long.hashCode(number) & LOCKS - 1]);
+    }
+
+    @Override
+    public @Nullable Epoch epoch() throws IOException {
+        return folder.epoch();
+    }
+
+    @Override
+    public void setEpoch(Epoch used) throws IOException {
+        folder.setEpoch(used);
     }
 
     @Override

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +31,6 @@ public final class TupleSort implements Closeable {
     /** Tuples that are read or written at a time: 40 KiB of five longs, so 1.2 MiB for the files of a level. */
     private static final int BUFFER_TUPLES = 1024;
 
-    private static final int CONTEXT_BYTES = 32;
     private static final byte[] NOTHING = {};
 
     private final Directory scratch;
@@ -74,15 +72,9 @@ public final class TupleSort implements Closeable {
         this.name = name;
         this.width = width;
         capacity = Math.max(1, Math.min(1 << POSITION_BITS, memoryBytes / (width * Long.BYTES)));
-        sealer = keys == null ? null : keys.sealer(Purpose.SCRATCH, randomContext());
+        sealer = keys == null ? null : keys.sealer(Purpose.SCRATCH, VolumeKeys.newContext());
         blockBytes = BUFFER_TUPLES * width * Long.BYTES + overhead();
         buffer = buffer();
-    }
-
-    private static byte[] randomContext() {
-        byte[] context = new byte[CONTEXT_BYTES];
-        new SecureRandom().nextBytes(context);
-        return context;
     }
 
     /** Returns the bytes of a block in a file that are no tuples. */

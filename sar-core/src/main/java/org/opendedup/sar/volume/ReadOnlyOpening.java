@@ -14,7 +14,9 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.engine.ChunkEngine;
 import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.store.RemoteReader;
 import org.opendedup.sar.volume.store.VolumeLocations;
+import org.opendedup.sar.volume.store.VolumeStores;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,20 +31,39 @@ final class ReadOnlyOpening {
 
     static VolumeContext open(VolumeConfig config, Verification verification) throws IOException {
         DescriptorPlan.require(config);
+        if (config.locations().remote() != null) {
+            return openElsewhere(config, verification);
+        }
         try {
-            return open(config, verification, true);
+            return open(config, verification, VolumeLocations.openReadOnly(config), true);
         } catch (PosixException | CorruptionException | UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
             log.info("the volume is recovered before it is opened for reading only: {}", e.getMessage());
         }
         VolumeContext.open(config, verification).close();
-        return open(config, verification, false);
+        return open(config, verification, VolumeLocations.openReadOnly(config), false);
     }
 
-    private static VolumeContext open(VolumeConfig config, Verification verification, boolean onlyIfClosed)
+    /** Opens a volume in an object store as it is now. Its owner, which may be writing, goes on. */
+    private static VolumeContext openElsewhere(VolumeConfig config, Verification verification) throws IOException {
+        RemoteReader reader = RemoteReader.open(config);
+        try {
+            ChunkEngine.openOn(reader.toRecover(), stores -> VolumeContext.open(config, stores, verification))
+                    .close();
+            return open(config, verification, reader.toRead(), false);
+        } catch (IOException | RuntimeException e) {
+            Closing closing = new Closing();
+            closing.run(reader::close);
+            closing.suppressedBy(e);
+            throw e;
+        }
+    }
+
+    private static VolumeContext open(
+            VolumeConfig config, Verification verification, VolumeStores readOnly, boolean onlyIfClosed)
             throws IOException {
-        return ChunkEngine.openOn(VolumeLocations.openReadOnly(config), stores -> {
+        return ChunkEngine.openOn(readOnly, stores -> {
             VolumeContext context = VolumeContext.open(config, stores, verification);
             try {
                 if (onlyIfClosed) {

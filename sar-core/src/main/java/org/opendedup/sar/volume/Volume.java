@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.LatencyBuckets;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.volume.commit.Committer;
@@ -54,7 +56,9 @@ import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.quota.VolumeQuotas;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.Reaper;
+import org.opendedup.sar.volume.snapshot.VolumeRollback;
 import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.FileWriter;
@@ -90,6 +94,7 @@ public final class Volume implements Closeable {
     private final Committer committer;
     private final VolumeMaintenance maintenance;
     private final VolumeQuotas quotas;
+    private final @Nullable LeaseKeeper lease;
     private boolean closed;
 
     private Volume(VolumeConfig config, VolumeContext context) {
@@ -99,6 +104,7 @@ public final class Volume implements Closeable {
         listing = context.listing();
         attributes = context.attributes();
         committer = context.committer();
+        lease = context.engine().lease();
         maintenance = new VolumeMaintenance(config, context);
         quotas = new VolumeQuotas(context);
         FileRanges ranges = new FileRanges(context);
@@ -129,6 +135,16 @@ public final class Volume implements Closeable {
     /** Opens a volume, and recovers from a crash. Checks data that is read as {@code verification} says. */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
         return new Volume(config, VolumeContext.open(config, verification));
+    }
+
+    /**
+     * Opens a volume as {@link #open(VolumeConfig, Verification)} does.
+     *
+     * @param rollback sees how far a rollback is that the opening finishes, and may stop it: then the next opening goes
+     *     on
+     */
+    public static Volume open(VolumeConfig config, Verification verification, Progress rollback) throws IOException {
+        return new Volume(config, VolumeContext.open(config, verification, rollback));
     }
 
     /** Opens a volume so that nothing of it changes: what would is refused with EROFS. First recovers from a crash. */
@@ -490,6 +506,22 @@ public final class Volume implements Closeable {
         committer.commit();
     }
 
+    /**
+     * Returns when the volume may be used: at once if it is on this machine only.
+     *
+     * @throws IOException if it is in an object store and another machine may use it now; see {@link LeaseKeeper}
+     */
+    public void requireLease() throws IOException {
+        if (lease != null) {
+            lease.require();
+        }
+    }
+
+    /** Returns what keeps other machines from using the volume; null: it is on this one only. */
+    public @Nullable LeaseKeeper lease() {
+        return lease;
+    }
+
     /** Returns why the volume refuses changes, as text; null while it accepts them. */
     public @Nullable String stopped() {
         return committer.stopped();
@@ -572,6 +604,11 @@ public final class Volume implements Closeable {
         return context.snapshots();
     }
 
+    /** Returns what asks for a rollback of the volume to one of its snapshots. */
+    public VolumeRollback rollback() {
+        return context.rollback();
+    }
+
     /** Returns the collector of the volume's garbage. */
     public SpaceCollector collector() {
         return context.collector();
@@ -580,6 +617,11 @@ public final class Volume implements Closeable {
     /** Returns the maintenance operations on stored files that go beyond POSIX. */
     public VolumeMaintenance maintenance() {
         return maintenance;
+    }
+
+    /** Returns whether the volume receives snapshots of another one, so that programs cannot change its files. */
+    public boolean isReplica() throws IOException {
+        return snapshots().isReplica();
     }
 
     /** Returns the unique id of this volume. */
@@ -612,6 +654,11 @@ public final class Volume implements Closeable {
 
     public VolumeCondition condition() throws IOException {
         return context.engineInUse().condition();
+    }
+
+    /** Returns what is to be known of the volume's object store; null: it is on this machine only. */
+    public @Nullable RemoteStatistics remote() {
+        return context.engine().remote();
     }
 
     public VolumeStatistics statistics() throws IOException {

@@ -28,6 +28,7 @@ import org.opendedup.sar.volume.clone.TreeClone;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.diff.SnapshotDiff;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.parts.VolumeContext;
@@ -38,6 +39,8 @@ import org.opendedup.sar.volume.rewrite.FileReferences;
 import org.opendedup.sar.volume.rewrite.FileState;
 import org.opendedup.sar.volume.rewrite.ReferenceVisitor;
 import org.opendedup.sar.volume.rewrite.VolumeJoin;
+import org.opendedup.sar.volume.send.SnapshotSend;
+import org.opendedup.sar.volume.stream.StreamKeys;
 
 /**
  * Maintenance operations on the stored files of a volume that go beyond POSIX: explaining, measuring and repairing how
@@ -199,6 +202,20 @@ public final class VolumeMaintenance extends Maintenance {
     /** Returns what clones one file or folder within the volume. */
     public TreeClone treeClone(Progress progress) {
         return new TreeClone(context, progress);
+    }
+
+    /** Returns what compares snapshots. */
+    public SnapshotDiff snapshotDiff() {
+        return new SnapshotDiff(config, context);
+    }
+
+    /**
+     * Returns what sends one snapshot.
+     *
+     * @param keys seal the stream; null if the volume is not encrypted
+     */
+    public SnapshotSend snapshotSend(@Nullable StreamKeys keys, Progress progress) {
+        return new SnapshotSend(config, context, keys, progress);
     }
 
     /**

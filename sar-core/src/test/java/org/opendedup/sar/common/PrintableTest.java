@@ -20,6 +20,7 @@ class PrintableTest {
         assertEquals(
                 "\\u007f\\u0080\\u009b\\u2028\\u2029\\u0085", Printable.line("\u007f\u0080\u009b\u2028\u2029\u0085"));
         assertEquals("\\u202egnp\\ufeff\\u200b", Printable.lines("\u202egnp\ufeff\u200b"));
+        assertEquals("a\\udb40\\udc62b", Printable.line("a\udb40\udc62b"), "a tag, which nobody sees");
         assertEquals("\\ud800x\\udc00", Printable.line("\ud800x\udc00"));
     }
 }

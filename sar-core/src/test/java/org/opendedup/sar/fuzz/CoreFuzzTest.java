@@ -10,14 +10,20 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.cluster.ClusterFuzz;
 import org.opendedup.sar.container.PackFuzz;
 import org.opendedup.sar.container.format.ContainerFormatFuzz;
 import org.opendedup.sar.keys.KeyHeaderFuzz;
 import org.opendedup.sar.metadata.backup.BackupFormatFuzz;
 import org.opendedup.sar.metadata.db.MetadataFilesFuzz;
 import org.opendedup.sar.metadata.db.MetadataRecordsFuzz;
+import org.opendedup.sar.metadata.remote.RemoteFormatFuzz;
+import org.opendedup.sar.objects.FolderObjectFuzz;
+import org.opendedup.sar.objects.lease.LeaseFuzz;
+import org.opendedup.sar.remote.ObjectNamesFuzz;
 import org.opendedup.sar.ssd.SsdFormatFuzz;
 import org.opendedup.sar.volume.VolumeTextsFuzz;
+import org.opendedup.sar.volume.stream.StreamFuzz;
 
 /** The seeds of the engine's fuzz targets, and changes of them; scripts/fuzz tries more. */
 class CoreFuzzTest {
@@ -29,7 +35,13 @@ class CoreFuzzTest {
                 MetadataRecordsFuzz.parsers(),
                 MetadataFilesFuzz.parsers(),
                 BackupFormatFuzz.parsers(),
+                ClusterFuzz.parsers(),
+                FolderObjectFuzz.parsers(),
+                RemoteFormatFuzz.parsers(),
+                ObjectNamesFuzz.parsers(),
+                LeaseFuzz.parsers(),
                 SsdFormatFuzz.parsers(),
+                StreamFuzz.parsers(),
                 VolumeTextsFuzz.parsers());
     }
 

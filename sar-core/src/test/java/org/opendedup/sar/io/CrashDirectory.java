@@ -363,6 +363,14 @@ public final class CrashDirectory implements Directory {
     }
 
     @Override
+    public synchronized void link(String name, String further) throws IOException {
+        if (names.containsKey(further)) {
+            throw new FileAlreadyExistsException(further);
+        }
+        change(new NameChange(null, further, existing(name)));
+    }
+
+    @Override
     public synchronized List<String> list() {
         return List.copyOf(names.keySet());
     }

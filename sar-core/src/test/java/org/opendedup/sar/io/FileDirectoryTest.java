@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
@@ -79,6 +81,27 @@ final class FileDirectoryTest extends DirectoryContract {
                 new FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device, new TransferBuffers(1))) {
             assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(new byte[10])));
         }
+    }
+
+    @Test
+    void aFurtherNameIsDurableAfterASync() throws IOException {
+        Set<Path> forced = new HashSet<>();
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
+            @Override
+            public void force(Path synced) {
+                forced.add(folder.relativize(synced));
+            }
+        });
+        directory.create("new/file").close();
+        directory.sync();
+        forced.clear();
+        directory.link("new/file", "names/further");
+        directory.sync();
+        assertEquals(Set.of(Path.of(""), Path.of("names")), forced);
+        directory.delete("new/file");
+        assertTrue(directory.exists("names/further"));
+        directory.create("other").close();
+        assertThrows(FileAlreadyExistsException.class, () -> directory.link("other", "names/further"));
     }
 
     @Test

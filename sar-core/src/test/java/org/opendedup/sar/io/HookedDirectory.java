@@ -14,6 +14,7 @@ public final class HookedDirectory implements Directory {
         RELEASE,
         CLOSE,
         RENAME,
+        LINK,
         SYNC,
         CHECK_NAME
     }
@@ -23,7 +24,15 @@ public final class HookedDirectory implements Directory {
         void before(Call call, String name) throws IOException;
     }
 
+    public interface ReadHook {
+        /** @param end of the range that is to be read (exclusive) */
+        void before(String name, long offset, long end) throws IOException;
+    }
+
     public volatile Hook hook = (call, name) -> {};
+    /** Called before each read of a file; before it is opened, with an empty range. */
+    public volatile ReadHook readHook = (name, offset, end) -> {};
+
     private final Directory directory;
 
     public HookedDirectory(Directory directory) {
@@ -92,7 +101,25 @@ public final class HookedDirectory implements Directory {
 
     @Override
     public Input open(String name) throws IOException {
-        return directory.open(name);
+        readHook.before(name, 0, 0);
+        Input input = directory.open(name);
+        return new Input() {
+            @Override
+            public void readFully(long offset, ByteBuffer target) throws IOException {
+                readHook.before(name, offset, offset + target.remaining());
+                input.readFully(offset, target);
+            }
+
+            @Override
+            public long length() throws IOException {
+                return input.length();
+            }
+
+            @Override
+            public void close() throws IOException {
+                input.close();
+            }
+        };
     }
 
     @Override
@@ -109,6 +136,12 @@ public final class HookedDirectory implements Directory {
     public void rename(String from, String to) throws IOException {
         hook.before(Call.RENAME, from);
         directory.rename(from, to);
+    }
+
+    @Override
+    public void link(String name, String further) throws IOException {
+        hook.before(Call.LINK, name);
+        directory.link(name, further);
     }
 
     @Override

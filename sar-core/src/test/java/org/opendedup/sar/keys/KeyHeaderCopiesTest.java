@@ -61,7 +61,7 @@ class KeyHeaderCopiesTest {
         for (int step = 0; !isWhole; step++) {
             var data = new CrashDirectory(seed);
             var metadata = new CrashDirectory(seed + 1);
-            new KeyHeaderCopies(data, metadata).write(old);
+            new KeyHeaderCopies(data, metadata).write(old, null);
             data.setForceDoesNothing(withoutForces);
             metadata.setForceDoesNothing(withoutForces);
             isWhole = write(step, data, metadata);
@@ -100,7 +100,7 @@ class KeyHeaderCopiesTest {
         one.hook = hook;
         two.hook = hook;
         try {
-            return new KeyHeaderCopies(one, two).write(changed).isEmpty();
+            return new KeyHeaderCopies(one, two).write(changed, null).isEmpty();
         } catch (IOException e) {
             if (!CUT.equals(e.getMessage())) {
                 throw e;
@@ -118,7 +118,7 @@ class KeyHeaderCopiesTest {
         assertEquals(
                 KeyException.Reason.MISSING,
                 assertThrows(KeyException.class, () -> copies.read(VOLUME)).reason());
-        copies.write(changed);
+        copies.write(changed, null);
         assertEquals(List.of(), copies.read(VOLUME).faults());
 
         metadata.delete(KeyHeader.NAME);
@@ -136,7 +136,7 @@ class KeyHeaderCopiesTest {
         assertFault(copies, "cannot be read");
         // An unfinished write before.
         data.put(KeyHeader.NAME + ".new", new byte[10]);
-        copies.write(changed);
+        copies.write(changed, null);
         assertEquals(List.of(), copies.read(VOLUME).faults());
 
         // Who read the old header before somebody changed it does not bring it back.
@@ -173,7 +173,7 @@ class KeyHeaderCopiesTest {
             var data = new CrashDirectory(1);
             var metadata = new CrashDirectory(2);
             var copies = new KeyHeaderCopies(data, metadata);
-            copies.write(old);
+            copies.write(old, null);
             int[] changes = {0};
             int failing = step;
             HookedDirectory.Hook hook = (call, name) -> {
@@ -186,7 +186,7 @@ class KeyHeaderCopiesTest {
             one.hook = hook;
             two.hook = hook;
             try {
-                List<String> failures = new KeyHeaderCopies(one, two).write(changed);
+                List<String> failures = new KeyHeaderCopies(one, two).write(changed, null);
                 isWhole = failures.isEmpty();
                 inForce += isWhole ? 0 : 1;
                 assertTrue(isWhole || failures.get(failures.size() - 1).contains("no space left"), failures.toString());
@@ -214,9 +214,9 @@ class KeyHeaderCopiesTest {
     @Test
     void aMissingFolderChangesNothing() throws IOException {
         var data = new CrashDirectory(1);
-        new KeyHeaderCopies(data, new CrashDirectory(2)).write(old);
+        new KeyHeaderCopies(data, new CrashDirectory(2)).write(old, null);
         var copies = new KeyHeaderCopies(data, null);
-        assertTrue(assertThrows(IOException.class, () -> copies.write(changed))
+        assertTrue(assertThrows(IOException.class, () -> copies.write(changed, null))
                 .getMessage()
                 .contains("is missing"));
         assertEquals(old.generation(), copies.read(VOLUME).header().generation());
@@ -246,7 +246,7 @@ class KeyHeaderCopiesTest {
             var data = new CrashDirectory(1);
             var metadata = new CrashDirectory(2);
             var copies = new KeyHeaderCopies(data, metadata);
-            copies.write(changed);
+            copies.write(changed, null);
             for (CrashDirectory attacked : List.of(data, metadata)) {
                 attacked.put(KeyHeader.NAME, bytes);
                 try (KeyHeaderCopies.Unlocked opened = copies.read(VOLUME).open(passphrase("new"))) {
@@ -265,7 +265,7 @@ class KeyHeaderCopiesTest {
                 assertEquals(stays ? 0 : 1, copies.repair(changed, MASTER).size());
                 assertEquals(stays, !copies.read(VOLUME).faults().isEmpty());
                 if (stays) {
-                    assertThrows(KeyException.class, () -> copies.write(changed));
+                    assertThrows(KeyException.class, () -> copies.write(changed, null));
                     attacked.put(KeyHeader.NAME, changed.bytes());
                 }
             }
@@ -299,14 +299,14 @@ class KeyHeaderCopiesTest {
         var data = new CrashDirectory(1);
         var metadata = new CrashDirectory(2);
         var copies = new KeyHeaderCopies(data, metadata);
-        copies.write(changed);
+        copies.write(changed, null);
         metadata.put(KeyHeader.NAME, other.bytes());
         try (KeyHeaderCopies.Unlocked opened = copies.read(VOLUME).open(passphrase("new"))) {
             assertEquals(VOLUME, opened.header().volume());
             assertTrue(opened.faults().get(0).contains("it is that of volume " + other.volume()));
         }
         assertEquals(List.of(), copies.repair(changed, MASTER));
-        assertThrows(KeyException.class, () -> copies.write(changed));
+        assertThrows(KeyException.class, () -> copies.write(changed, null));
         assertEquals(other.volume(), copies.read(other.volume()).header().volume());
     }
 }

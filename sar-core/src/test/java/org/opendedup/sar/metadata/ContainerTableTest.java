@@ -259,17 +259,106 @@ final class ContainerTableTest extends MetadataTest {
     }
 
     @Test
-    void aDamagedEntryIsNamedAndStopsTheCommitThatNeedsIt() throws IOException {
+    void aDamagedEntryIsNamedAndFailsNoCommit() throws IOException {
         reference(5, 0, 100);
-        commit(Map.of(5L, SEALED));
+        reference(6, 0, 50);
+        reference(7, 0, 10);
+        commit(Map.of(5L, SEALED, 6L, OPEN, 7L, SEALED));
+        byte[] sound = database.get(Family.CONTAINER, Keys.of(5));
         byte[] damaged = {ContainerEntry.VERSION, 5};
-        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), damaged);
+        for (long container = 5; container <= 7; container++) {
+            MetadataDefects.put(database, Family.CONTAINER, Keys.of(container), damaged);
+        }
         CorruptionException e =
                 assertThrows(CorruptionException.class, () -> store.containers().get(5));
         assertTrue(e.getMessage().contains("container 5"), e.getMessage());
-        store.counts().add(ChunkId.of(5, 0), 1);
-        assertThrows(CorruptionException.class, () -> commit(Map.of()));
-        assertArrayEquals(damaged, database.get(Family.CONTAINER, Keys.of(5)));
+        store.counts().add(ChunkId.of(5, 0), -1);
+        store.counts().add(ChunkId.of(7, 0), -1);
+        tombstoneAll(7);
+        commit(Map.of(6L, SEALED), 7L);
+        assertArrayEquals(damaged, database.get(Family.CONTAINER, Keys.of(5)), "for a repair");
+        assertNull(database.get(Family.CONTAINER, Keys.of(7)));
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), sound);
+        store.counts().add(ChunkId.of(6, 0), 1);
+        commit(Map.of());
+        assertEquals(new ContainerEntry(5, SEALED, 0, 0), entries(store).get(0), "as soon as it can be read");
+        store = MetadataStore.open(database, CACHE_BYTES);
+        assertEquals(0, store.counts().count(ChunkId.of(5, 0)), "what the commit had besides");
+        assertEquals(SEALED, store.containers().get(6));
+        assertEquals(List.of(), openEntries(store));
+        assertNotNull(ContainerRecords.open(database).summaryProblem(new ContainerRecords.Sum()), "a check tells it");
+    }
+
+    /** A disk may take seconds for each block that it does not return, and writers wait for the commit. */
+    @Test
+    void aCommitTriesOneOfTheEntriesThatCouldNotBeReadBefore() throws IOException {
+        Map<Long, StoredContainer> stored = new HashMap<>();
+        for (long container = 1; container <= 30; container++) {
+            reference(container, 0, 100);
+            stored.put(container, SEALED);
+        }
+        commit(stored);
+        long[] firstSound = {21};
+        List<Long> tried = new ArrayList<>();
+        store = MetadataStore.open(
+                new HookedKeyValueStore<>(database) {
+                    @Override
+                    public byte[] get(Family family, byte[] key) throws IOException {
+                        if (family == Family.CONTAINER && Keys.longAt(key, 0) < firstSound[0]) {
+                            tried.add(Keys.longAt(key, 0));
+                            throw new IOException("metadata database: While pread: Input/output error");
+                        }
+                        return super.get(family, key);
+                    }
+                },
+                CACHE_BYTES);
+        for (long container = 1; container <= 20; container++) {
+            store.counts().add(ChunkId.of(container, 0), -1);
+        }
+        commit(Map.of());
+        assertEquals(40, tried.size(), "each is wanted, and read twice");
+        tried.clear();
+        for (int commits = 0; commits < 3; commits++) {
+            store.counts().add(ChunkId.of(30, 0), 1);
+            commit(Map.of());
+        }
+        assertEquals(3, Set.copyOf(tried).size(), tried::toString);
+        assertEquals(3, tried.size(), tried::toString);
+        // The others are not held up by those that stay unreadable.
+        firstSound[0] = 2;
+        for (int commits = 0; commits < 2; commits++) {
+            store.counts().add(ChunkId.of(30, 0), 1);
+            commit(Map.of());
+        }
+        for (long container = 2; container <= 20; container++) {
+            assertEquals(
+                    new ContainerEntry(container, SEALED, 0, 0), entries(store).get((int) container - 1));
+        }
+    }
+
+    /** Then nothing is known about the entry. */
+    @Test
+    void anEntryThatCouldNotBeAskedForFailsTheCommit() throws IOException {
+        reference(5, 0, 100);
+        commit(Map.of(5L, SEALED));
+        boolean[] fails = {true};
+        store = MetadataStore.open(
+                new HookedKeyValueStore<>(database) {
+                    @Override
+                    public byte[] get(Family family, byte[] key) throws IOException {
+                        if (fails[0] && family == Family.CONTAINER) {
+                            throw new IOException("metadata database: Too many open files");
+                        }
+                        return super.get(family, key);
+                    }
+                },
+                CACHE_BYTES);
+        store.counts().add(ChunkId.of(5, 0), -1);
+        Generation frozen = store.freeze();
+        assertThrows(IOException.class, () -> store.commit(frozen));
+        fails[0] = false;
+        store.commit(frozen);
+        assertEquals(List.of(new ContainerEntry(5, SEALED, 0, 0)), entries(store));
     }
 
     private static List<ContainerEntry> entries(MetadataStore store) throws IOException {

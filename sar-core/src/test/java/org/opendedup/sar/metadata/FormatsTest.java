@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.common.ByteRanges;
@@ -32,6 +33,7 @@ import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.DamageNote;
 import org.opendedup.sar.metadata.record.DamagedPlace;
 import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EpochBegin;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
@@ -46,15 +48,19 @@ import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.RecordChecksum;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
+import org.opendedup.sar.metadata.record.RollbackRecord;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.metadata.record.SnapshotIdentity;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.record.ValueReader;
 import org.opendedup.sar.metadata.record.ValueWriter;
 import org.opendedup.sar.metadata.record.VersionKeys;
 
@@ -75,9 +81,9 @@ public final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "010c010000000000000002000000000000008080108080d0e2c6bfce972f00";
+    private static final String GOLDEN_HEADER = "010d010000000000000002000000000000008080108080d0e2c6bfce972f00";
     private static final String GOLDEN_HEADER_OF_CHUNKS =
-            "010c010000000000000002000000000000008080108080d0e2c6bfce972f01";
+            "010d010000000000000002000000000000008080108080d0e2c6bfce972f01";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
@@ -170,11 +176,11 @@ public final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 12);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 13);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         MetadataHeader ofChunks =
-                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 12, Contents.CHUNKS);
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 13, Contents.CHUNKS);
         assertEquals(GOLDEN_HEADER_OF_CHUNKS, hex(SystemRecords.encodeHeader(ofChunks)));
         assertEquals(ofChunks, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER_OF_CHUNKS)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -349,11 +355,23 @@ public final class FormatsTest {
     void snapshotsVersionsAndDeathsAreStoredAsSpecified() throws IOException {
         SnapshotRecord record = new SnapshotRecord(
                 300, "monday", 1_700_000_000_000L, 1_800_000_000_000L, true, false, 4097, 1 << 20, 17);
-        String stored = "01000180a0abfef962" + "80c0e285e368" + "8120" + "80808001" + "22" + "6d6f6e646179";
+        String stored = "02000180a0abfef962" + "80c0e285e368" + "8120" + "80808001" + "22" + "00" + "6d6f6e646179";
         assertEquals("snapshot 000000000000012c", new String(record.key(), US_ASCII));
         assertEquals(stored, hex(record.encode()));
         assertEquals(record, SnapshotRecord.decode(record.key(), unhex(stored)));
-        assertThrows(CorruptionException.class, () -> SnapshotRecord.decode(record.key(), unhex("010001000000000000")));
+        assertThrows(
+                CorruptionException.class, () -> SnapshotRecord.decode(record.key(), unhex("02000100000000000000")));
+        assertThrows(
+                UnsupportedFormatException.class,
+                () -> SnapshotRecord.decode(record.key(), unhex("01" + stored.substring(2))));
+        SnapshotIdentity origin = new SnapshotIdentity(new UUID(1, 2), 300, 1_700_000_000_000L);
+        String named = "0100000000000000" + "0200000000000000" + "ac02" + "80a0abfef962";
+        SnapshotRecord received = new SnapshotRecord(5, "monday", 1, 0, false, false, 17, 0, 1, origin);
+        assertEquals(
+                "020000" + "02" + "00" + "11" + "00" + "02" + "01" + named + "6d6f6e646179", hex(received.encode()));
+        assertEquals(received, SnapshotRecord.decode(received.key(), received.encode()));
+        assertEquals(origin, received.identity(new UUID(7, 7)));
+        assertEquals(new UUID(7, 7), record.identity(new UUID(7, 7)).volume());
         byte[] page = Keys.of(7, 3);
         String numbers = "00000000000000070000000000000003";
         byte[] version = VersionKeys.version(VersionKeys.Kind.RECIPE, page, 300);
@@ -367,6 +385,52 @@ public final class FormatsTest {
         byte[] attribute = VersionKeys.version(VersionKeys.Kind.XATTR, Keys.of(7, new byte[] {'a'}), 300);
         assertEquals("780000000000000007000000000000012c61", hex(attribute));
         assertEquals(17, VersionKeys.bytesBeforeName(attribute));
+    }
+
+    @Test
+    void whatCouldNotBeReadIsRefusedInThePlaceOfEachRecord() {
+        byte[] unread = Births.stamped(ValueReader.UNREAD, 300);
+        assertEquals("80ac02", hex(unread));
+        for (byte[] each : List.of(unread, ValueReader.UNREAD)) {
+            for (Executable decoding : List.<Executable>of(
+                    () -> Inode.decode(7, each),
+                    () -> Entry.decode(7, each),
+                    () -> RecipeFormat.decode(Keys.of(7, 3), each, 65536))) {
+                CorruptionException e = assertThrows(CorruptionException.class, decoding);
+                assertTrue(e.getMessage().contains("when it was replaced"), e.getMessage());
+            }
+        }
+        assertThrows(UnsupportedFormatException.class, () -> Inode.decode(7, new byte[] {0, 1}), "the control");
+    }
+
+    @Test
+    void anUnfinishedRollbackIsStoredAsSpecified() throws IOException {
+        RollbackRecord record = new RollbackRecord(300, true);
+        assertEquals("01ac0201", hex(record.encode()));
+        assertEquals(record, RollbackRecord.decode(unhex("01ac0201")));
+        assertEquals(new RollbackRecord(300, false), RollbackRecord.decode(unhex("01ac0200")));
+        for (String damaged : List.of("01ac02", "01ac0202", "01ac020100")) {
+            assertThrows(CorruptionException.class, () -> RollbackRecord.decode(unhex(damaged)));
+        }
+        assertThrows(UnsupportedFormatException.class, () -> RollbackRecord.decode(unhex("02ac0201")));
+    }
+
+    @Test
+    void replicasAreStoredAsSpecified() throws IOException {
+        SnapshotIdentity base = new SnapshotIdentity(new UUID(1, 2), 3, 4);
+        SnapshotIdentity target = new SnapshotIdentity(new UUID(1, 2), 5, 6);
+        String volume = "0100000000000000" + "0200000000000000";
+        ReplicaRecord whole = new ReplicaRecord(base, null);
+        assertEquals("01" + "01" + volume + "0308" + "00", hex(whole.encode()));
+        assertEquals(whole, ReplicaRecord.decode(whole.encode()));
+        ReplicaRecord first = new ReplicaRecord(null, new ReplicaRecord.UnderWay(null, target, 0, 0));
+        assertEquals("01" + "00" + "01" + "00" + volume + "050c" + "0000", hex(first.encode()));
+        ReplicaRecord underWay = whole.with(new ReplicaRecord.UnderWay(base, target, 300, 7));
+        String stored = "01" + "01" + volume + "0308" + "01" + "01" + volume + "0308" + volume + "050c" + "ac02" + "07";
+        assertEquals(stored, hex(underWay.encode()));
+        assertEquals(underWay, ReplicaRecord.decode(unhex(stored)));
+        assertThrows(CorruptionException.class, () -> ReplicaRecord.decode(unhex(stored + "00")));
+        assertThrows(UnsupportedFormatException.class, () -> ReplicaRecord.decode(unhex("02" + stored.substring(2))));
     }
 
     @Test
@@ -462,16 +526,16 @@ public final class FormatsTest {
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);
-        header[1] = 13;
+        header[1] = 14;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
     }
 
     /**
      * What volumes of earlier versions lack: writings in counts, compression of containers, intents, raw files,
-     * contents, changed bytes on the fast tier, births of records, projects and what users use.
+     * contents, changed bytes on the fast tier, births of records, projects and what users use, rollbacks and replicas.
      */
     @ParameterizedTest
-    @ValueSource(ints = {4, 5, 7, 8, 9, 10, 11})
+    @ValueSource(ints = {4, 5, 7, 8, 9, 10, 11, 12})
     void aVolumeOfAnEarlierVersionIsRefusedWithTheWayOut(int version) {
         int end = GOLDEN_HEADER.length() - (version <= 9 ? 2 : 0);
         byte[] header = unhex("01" + HexFormat.of().toHexDigits((byte) version) + GOLDEN_HEADER.substring(4, end));

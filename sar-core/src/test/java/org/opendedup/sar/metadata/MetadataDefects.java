@@ -160,7 +160,7 @@ public final class MetadataDefects {
         put(database, Family.RAW, Keys.of(inode), value);
     }
 
-    static void remove(KeyValueStore database, Family family, byte[] key) throws IOException {
+    public static void remove(KeyValueStore database, Family family, byte[] key) throws IOException {
         try (Batch batch = database.batch()) {
             batch.delete(family, key);
             batch.commit();

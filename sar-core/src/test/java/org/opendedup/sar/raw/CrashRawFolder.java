@@ -5,11 +5,15 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.RandomFile;
@@ -40,6 +44,11 @@ public final class CrashRawFolder implements RawFolder {
     private boolean coarse;
     private long maxFileBytes = Long.MAX_VALUE;
     private int partsMade;
+    private @Nullable Epoch epoch;
+    /** Files with a sector that cannot be read, and those of which the inode is in one, by their numbers. */
+    private final Set<Long> unreadable = new HashSet<>();
+
+    private final Set<Long> unknown = new HashSet<>();
 
     /** @param seed determines every choice, together with the seed of {@link #crash} */
     public CrashRawFolder(long seed) {
@@ -118,6 +127,7 @@ public final class CrashRawFolder implements RawFolder {
         CrashRawFolder after = new CrashRawFolder(random.nextLong(), forceDoesNothing, clock);
         left.forEach((number, file) -> after.names.put(number, file.afterCrash(random, clock.incrementAndGet())));
         after.durableNames = new TreeMap<>(after.names);
+        after.epoch = epoch;
         return after;
     }
 
@@ -139,6 +149,20 @@ public final class CrashRawFolder implements RawFolder {
     /** Sets how long a file can be, in bytes. */
     public synchronized void setMaxFileBytes(long bytes) {
         maxFileBytes = bytes;
+    }
+
+    /** Damages the bytes of a file, and its inode as well if that is wanted. */
+    public synchronized void damage(long number, boolean withInode) {
+        unreadable.add(number);
+        if (withInode) {
+            unknown.add(number);
+        }
+    }
+
+    private static void needsSector(Set<Long> damaged, long number) throws IOException {
+        if (damaged.contains(number)) {
+            throw new IOException("Input/output error of " + Long.toHexString(number));
+        }
     }
 
     private void needsLength(long end) throws IOException {
@@ -208,6 +232,18 @@ public final class CrashRawFolder implements RawFolder {
     }
 
     @Override
+    public synchronized Epoch epoch() throws IOException {
+        call();
+        return epoch;
+    }
+
+    @Override
+    public synchronized void setEpoch(Epoch used) throws IOException {
+        call();
+        epoch = used;
+    }
+
+    @Override
     public synchronized RandomFile create(long number) throws IOException {
         call();
         needsSpace();
@@ -225,12 +261,14 @@ public final class CrashRawFolder implements RawFolder {
     @Override
     public synchronized RandomFile open(long number) throws IOException {
         call();
+        needsSector(unknown, number);
         return new Opening(number, existing(number));
     }
 
     @Override
     public synchronized RandomFile.Status status(long number) throws IOException {
         call();
+        needsSector(unknown, number);
         Stored file = names.get(number);
         return file == null ? null : file.now.status();
     }
@@ -247,6 +285,7 @@ public final class CrashRawFolder implements RawFolder {
     @Override
     public synchronized boolean isAtRest(long number) throws IOException {
         call();
+        needsSector(unknown, number);
         return existing(number).openings == 0;
     }
 
@@ -312,6 +351,7 @@ public final class CrashRawFolder implements RawFolder {
         public int read(long offset, ByteBuffer target) throws IOException {
             synchronized (CrashRawFolder.this) {
                 call();
+                needsSector(unreadable, number);
                 return file.now.read(offset, target);
             }
         }
@@ -393,6 +433,7 @@ public final class CrashRawFolder implements RawFolder {
         public Status status() throws IOException {
             synchronized (CrashRawFolder.this) {
                 call();
+                needsSector(unknown, number);
                 return file.now.status();
             }
         }

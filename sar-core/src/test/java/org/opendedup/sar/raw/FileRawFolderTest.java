@@ -24,7 +24,7 @@ class FileRawFolderTest extends RawFolderContract {
 
     @Override
     RawFolder empty() throws IOException {
-        FileRawFolder.create(location, VOLUME);
+        FileRawFolder.create(location, VOLUME, null);
         return FileRawFolder.open(location, VOLUME);
     }
 

@@ -16,8 +16,10 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.RandomFile;
 
@@ -54,6 +56,19 @@ abstract class RawFolderContract {
             assertNull(folder.status(0x1200));
             folder.sync();
             assertTrue(folder.usableBytes() > 0);
+        }
+    }
+
+    @Test
+    void theEpochIsTheLastThatWasSet() throws IOException {
+        try (RawFolder folder = empty()) {
+            assertNull(folder.epoch());
+            for (long number : new long[] {1, Long.MAX_VALUE, 2}) {
+                Epoch used = new Epoch(UUID.randomUUID(), number, -number);
+                folder.setEpoch(used);
+                assertEquals(used, folder.epoch());
+            }
+            folder.forEach(number -> assertEquals(-1, number, "it is no backing file"));
         }
     }
 

@@ -42,7 +42,7 @@ class SealedRawFolderTest extends RawFolderContract {
 
     @Override
     RawFolder empty() throws IOException {
-        FileRawFolder.create(location, VOLUME);
+        FileRawFolder.create(location, VOLUME, null);
         return SealedRawFolder.of(FileRawFolder.open(location, VOLUME), KEYS);
     }
 
@@ -58,7 +58,7 @@ class SealedRawFolderTest extends RawFolderContract {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void contentIsNotInTheFile(boolean isSealed) throws IOException {
-        FileRawFolder.create(location, VOLUME);
+        FileRawFolder.create(location, VOLUME, null);
         String text = WORDS.repeat(2000);
         try (RawFolder folder = SealedRawFolder.of(FileRawFolder.open(location, VOLUME), isSealed ? KEYS : null);
                 RandomFile file = folder.create(0x700)) {

@@ -23,7 +23,7 @@ class AnswerLimitTest {
     @Test
     void aFolderThatIsOpenedTooLateIsClosed(@MemoryFolder Path location) throws Exception {
         UUID volume = new UUID(1, 2);
-        FileRawFolder.create(location, volume);
+        FileRawFolder.create(location, volume, null);
         CompletableFuture<Void> answer = new CompletableFuture<>();
         CompletableFuture<RawFolder> opened = new CompletableFuture<>();
         AnswerLimit limit = new AnswerLimit("test", Duration.ofMillis(1));

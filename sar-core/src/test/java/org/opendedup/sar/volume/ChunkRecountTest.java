@@ -268,7 +268,8 @@ class ChunkRecountTest {
         private static void visit(List<List<Entry>> file, Visitor visitor) throws IOException {
             for (List<Entry> page : file) {
                 for (Entry entry : page) {
-                    visitor.reference(ChunkTrial.fingerprint(ChunkTrial.chunk(entry.content)), entry.location);
+                    byte[] chunk = ChunkTrial.chunk(entry.content);
+                    visitor.reference(ChunkTrial.fingerprint(chunk), entry.location, chunk.length);
                 }
             }
         }
@@ -346,6 +347,30 @@ class ChunkRecountTest {
             IOException refused = assertThrows(IOException.class, () -> collect(volume));
             assertTrue(String.valueOf(refused.getMessage()).contains("map 7"), refused::toString);
             assertEquals(CHUNKS, volume.statistics().chunks());
+        }
+    }
+
+    /** As in a damaged map: a reader finds the chunk by its fingerprint. */
+    @Test
+    void whatAMapNamesWithAWrongLocationStays() throws IOException {
+        List<Entry> entries = new ArrayList<>();
+        List<Entry> put = new ArrayList<>();
+        ChunkTrial trial = trial(of(entries));
+        try (ChunkVolume volume = trial.open()) {
+            put(volume, put, CHUNKS);
+            byte[] chunk = ChunkTrial.chunk(0);
+            int other = 1;
+            while (ChunkTrial.chunk(other).length == chunk.length) {
+                other++;
+            }
+            entries.add(new Entry(0, put.get(other).location));
+            for (int round = 0; round < 3; round++) {
+                assertArrayEquals(chunk, volume.get(ChunkTrial.fingerprint(chunk), put.get(other).location));
+                trial.passGrace();
+                collect(volume);
+            }
+            // The control: what no map names is gone. The chunk at the wrong location stays, too.
+            assertEquals(2, volume.statistics().chunks());
         }
     }
 

@@ -2,12 +2,14 @@ package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -15,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -35,8 +36,10 @@ class ChunkVolumeConcurrencyTest {
     @Test
     void countsStayExactAndNothingInUseIsCollected() throws Exception {
         ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
-        AtomicIntegerArray expected = new AtomicIntegerArray(CONTENTS);
-        Map<Integer, Long> locations = new ConcurrentHashMap<>();
+        List<Map<Long, Integer>> expected = new ArrayList<>();
+        for (int number = 0; number < CONTENTS; number++) {
+            expected.add(new ConcurrentHashMap<>());
+        }
         AtomicBoolean ends = new AtomicBoolean();
         ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 2);
         try (ChunkVolume volume = trial.open()) {
@@ -58,7 +61,7 @@ class ChunkVolumeConcurrencyTest {
             for (int i = 0; i < WRITERS; i++) {
                 long own = seed + i;
                 writers.add(threads.submit(() -> {
-                    write(volume, own, expected, locations);
+                    write(volume, own, expected);
                     return null;
                 }));
             }
@@ -74,15 +77,26 @@ class ChunkVolumeConcurrencyTest {
             int stored = 0;
             for (int number = 0; number < CONTENTS; number++) {
                 byte[] chunk = ChunkTrial.chunk(number);
-                long found = volume.find(ChunkTrial.fingerprint(chunk));
-                if (expected.get(number) > 0) {
-                    stored++;
-                    assertEquals(locations.get(number), found, "chunk " + number);
-                    assertEquals(expected.get(number), volume.references(found), "chunk " + number);
-                    assertArrayEquals(chunk, volume.get(ChunkTrial.fingerprint(chunk), found));
+                // Two locations, if a collection was about to remove the chunk: a writer that had looked it up before
+                // keeps it, and one that looked afterwards stores another copy.
+                Map<Long, Integer> referenced = new TreeMap<>(expected.get(number));
+                referenced.values().removeIf(references -> references == 0);
+                Map<Long, Integer> counted = new TreeMap<>();
+                for (long location : referenced.keySet()) {
+                    counted.put(location, volume.references(location));
+                    assertArrayEquals(chunk, volume.get(ChunkTrial.fingerprint(chunk), location));
+                }
+                assertEquals(referenced, counted, "chunk " + number);
+                stored += referenced.size();
+                if (!referenced.isEmpty()) {
+                    long found = volume.find(ChunkTrial.fingerprint(chunk));
+                    // The second copy, to which the index led, may be gone before the first.
+                    boolean isLost = found == ChunkVolume.NOT_FOUND
+                            && expected.get(number).size() > 1;
+                    assertTrue(isLost || referenced.containsKey(found), () -> referenced + " do not have " + found);
                 }
             }
-            assertEquals(stored, volume.statistics().chunks(), "stored once each, and no garbage");
+            assertEquals(stored, volume.statistics().chunks(), "no copy but these, and no garbage");
         } finally {
             threads.shutdownNow();
         }
@@ -120,30 +134,32 @@ class ChunkVolumeConcurrencyTest {
         }
     }
 
-    /** Holds at least one reference to each content that it uses, as a file map does. */
-    private static void write(ChunkVolume volume, long seed, AtomicIntegerArray expected, Map<Integer, Long> locations)
-            throws IOException {
+    /**
+     * Holds at least one reference to each content that it uses, and its location, as a file map does.
+     *
+     * @param expected of each content the references at each location
+     */
+    private static void write(ChunkVolume volume, long seed, List<Map<Long, Integer>> expected) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         int[] own = new int[CONTENTS];
+        long[] locations = new long[CONTENTS];
         for (int step = 0; step < STEPS; step++) {
             int number = random.nextInt(CONTENTS);
             byte[] chunk = ChunkTrial.chunk(number);
             byte[] fingerprint = ChunkTrial.fingerprint(chunk);
+            int delta;
             if (own[number] == 0) {
-                long location =
+                delta = 1;
+                locations[number] =
                         volume.put(fingerprint, chunk, chunk.length, 1, seed).location();
-                own[number] = 1;
-                expected.incrementAndGet(number);
-                locations.put(number, location);
-                assertArrayEquals(chunk, volume.get(fingerprint, location));
+                assertArrayEquals(chunk, volume.get(fingerprint, locations[number]));
             } else {
-                int delta = random.nextBoolean() ? 1 : -own[number];
-                long location = locations.get(number);
-                assertArrayEquals(chunk, volume.get(fingerprint, location));
-                assertEquals(location, volume.claim(fingerprint, location, delta));
-                own[number] += delta;
-                expected.addAndGet(number, delta);
+                delta = random.nextBoolean() ? 1 : -own[number];
+                assertArrayEquals(chunk, volume.get(fingerprint, locations[number]));
+                assertEquals(locations[number], volume.claim(fingerprint, locations[number], delta));
             }
+            own[number] += delta;
+            expected.get(number).merge(locations[number], delta, Integer::sum);
         }
     }
 }

@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.volume.CutStores.Fault;
 import org.opendedup.sar.volume.CutStores.Promise;
 
@@ -63,6 +67,10 @@ abstract class CrashRun<V extends Closeable> {
                 abandon(volume);
                 throw e;
             }
+        } catch (RuntimeException | Error e) {
+            // Also of a test that takes too long: the threads of its volume must not stay.
+            abandon(volume);
+            throw e;
         }
         try {
             return stores.crash(crashSeed);
@@ -78,6 +86,35 @@ abstract class CrashRun<V extends Closeable> {
         } catch (IOException | RuntimeException | AssertionError e) {
             return List.of("after the crash: " + e);
         }
+    }
+
+    /** Resumes changes if a call that failed has stopped them. */
+    static void resumeIfStopped(Volume volume) throws IOException {
+        if (volume.context().committer().stopped() != null) {
+            volume.context().committer().resume();
+        }
+    }
+
+    /** Returns which files of the root directory have other bytes than these, or cannot be read. */
+    static List<String> wrongFiles(Volume volume, Map<String, byte[]> contents) {
+        List<String> wrong = new ArrayList<>();
+        contents.forEach((name, bytes) -> {
+            try {
+                if (!Arrays.equals(bytes, GarbageTrial.read(volume, name, bytes.length))) {
+                    wrong.add(name + " has other bytes");
+                }
+            } catch (IOException e) {
+                wrong.add(name + ": " + e);
+            }
+        });
+        return wrong;
+    }
+
+    /** Returns the number of packs in a data location. */
+    static long packs(CrashDirectory directory) throws IOException {
+        return directory.list().stream()
+                .filter(name -> PackFormat.numberOf(name).isPresent())
+                .count();
     }
 
     /** Discards a volume whose stores have no power. */
@@ -151,22 +188,26 @@ abstract class CrashRun<V extends Closeable> {
             CutStores stores = stores(seed + at);
             stores.failAt(at, fault);
             V volume = open(stores);
-            stores.begin();
             try {
-                run(volume);
-            } catch (IOException e) {
-                reported.add(e.toString());
-            }
-            stores.end();
-            String when = fault + " at call " + at + ", " + stores.failed() + ", reported " + reported;
-            assertEquals(List.of(), inUse.problems(volume, stores), when);
-            if (at % 2 == 0) {
-                volume.close();
-                assertEquals(List.of(), problemsOf(stores.crash(seed)), when);
-            } else {
-                CutStores left = stores.crash(seed);
+                stores.begin();
+                try {
+                    run(volume);
+                } catch (IOException e) {
+                    reported.add(e.toString());
+                }
+                stores.end();
+                String when = fault + " at call " + at + ", " + stores.failed() + ", reported " + reported;
+                assertEquals(List.of(), inUse.problems(volume, stores), when);
+                if (at % 2 == 0) {
+                    volume.close();
+                    assertEquals(List.of(), problemsOf(stores.crash(seed)), when);
+                } else {
+                    CutStores left = stores.crash(seed);
+                    abandon(volume);
+                    assertEquals(List.of(), problemsOf(left), when);
+                }
+            } finally {
                 abandon(volume);
-                assertEquals(List.of(), problemsOf(left), when);
             }
         }
         assertTrue(whole.calls() > 10 && !reported.isEmpty(), whole.calls() + " calls, " + reported);

@@ -10,7 +10,6 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -21,7 +20,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
-import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -80,12 +78,6 @@ class EvacuationCrashTest extends CrashRun<Volume> {
         metadata.crash(0);
     }
 
-    private static long packs(CrashDirectory directory) throws IOException {
-        return directory.list().stream()
-                .filter(name -> PackFormat.numberOf(name).isPresent())
-                .count();
-    }
-
     @Override
     CutStores stores(long crashSeed) throws IOException {
         isNamed = true;
@@ -133,39 +125,25 @@ class EvacuationCrashTest extends CrashRun<Volume> {
     List<String> problems(CutStores left) throws IOException {
         List<String> problems = new ArrayList<>();
         try (Volume volume = open(left)) {
-            problems.addAll(problems(volume));
+            problems.addAll(wrongFiles(volume, contents));
         }
         // What a location of another epoch has stays until the next opening.
         try (Volume volume = open(left)) {
             if (isNamed) {
                 evacuate(volume);
             }
-            problems.addAll(problems(volume));
+            problems.addAll(wrongFiles(volume, contents));
         }
         if (isNamed || packs(left.further) > 0) {
             problems.add("the location was not left");
         }
         try (Volume volume = open(left)) {
-            problems.addAll(problems(volume));
+            problems.addAll(wrongFiles(volume, contents));
             problems.addAll(VolumeChecker.check(volume));
             if (volume.condition().damagedChunks() > 0) {
                 problems.add("damaged chunks");
             }
         }
-        return problems;
-    }
-
-    private List<String> problems(Volume volume) {
-        List<String> problems = new ArrayList<>();
-        contents.forEach((name, bytes) -> {
-            try {
-                if (!Arrays.equals(bytes, GarbageTrial.read(volume, name, BYTES))) {
-                    problems.add(name + " has other bytes");
-                }
-            } catch (IOException e) {
-                problems.add(name + ": " + e);
-            }
-        });
         return problems;
     }
 
@@ -190,10 +168,8 @@ class EvacuationCrashTest extends CrashRun<Volume> {
     @Test
     void aFaultAtAnyCallOfLeavingLosesNothing() throws IOException {
         assertNoFaultLoses(Fault.EIO, (volume, of) -> {
-            if (volume.context().committer().stopped() != null) {
-                volume.context().committer().resume();
-            }
-            return problems(volume);
+            resumeIfStopped(volume);
+            return wrongFiles(volume, contents);
         });
     }
 
@@ -224,7 +200,7 @@ class EvacuationCrashTest extends CrashRun<Volume> {
                     () -> volume.collector()
                             .collect(CollectionLimits.leaving(Path.of("other")), (done, of, returned) -> true));
             evacuate(volume);
-            assertEquals(List.of(), problems(volume));
+            assertEquals(List.of(), wrongFiles(volume, contents));
         }
         assertEquals(0, packs(stores.further));
         assertEquals(List.of(), problemsOf(stores));

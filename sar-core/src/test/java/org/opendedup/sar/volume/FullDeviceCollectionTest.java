@@ -50,6 +50,7 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.store.Ballasts;
@@ -224,6 +225,35 @@ class FullDeviceCollectionTest {
             store(files + file);
         }
         assertTrue(returnedBytes(reports) > (files / 2 - 2L) * FILE_BYTES, reports::toString);
+    }
+
+    /** What only snapshots have is free for the capacity, and not for the device, and {@code df} shows the lesser. */
+    @Test
+    void whatOnlyASnapshotHasIsNotAvailable() throws Exception {
+        int files = fill() / 2;
+        for (int file = files; file < contents.size(); file++) {
+            if (contents.get(file) != null) {
+                remove(file);
+            }
+        }
+        volume.sync();
+        SpaceUse before = volume.space();
+        volume.snapshots().create("snapshot", 0, false);
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        volume.sync();
+        SpaceUse removed = volume.space();
+        long bytes = (long) files * FILE_BYTES;
+        assertTrue(bytes > 4 * (long) FILE_BYTES, () -> files + " files");
+        assertEquals(before.freeBytes() + bytes, removed.freeBytes());
+        assertTrue(removed.availableBytes() <= before.availableBytes(), () -> before + ", then " + removed);
+        volume.snapshots().delete("snapshot");
+        volume.snapshots().freed().get();
+        volume.sync();
+        SpaceUse after = volume.space();
+        assertEquals(removed.freeBytes(), after.freeBytes());
+        assertTrue(after.availableBytes() > removed.availableBytes() + bytes / 2, () -> removed + ", then " + after);
     }
 
     /** The control: while collections are paused, nothing makes room. */

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -118,35 +116,26 @@ class FurtherLocationCrashTest extends CrashRun<Volume> {
     List<String> problems(CutStores left) throws IOException {
         List<String> problems = new ArrayList<>();
         try (Volume volume = open(left)) {
-            problems.addAll(problems(volume));
+            problems.addAll(wrongFiles(volume));
             if (!isNamed) {
                 add(volume, left);
             }
             store(volume, "later");
         }
         try (Volume volume = open(left)) {
-            problems.addAll(problems(volume));
+            problems.addAll(wrongFiles(volume));
             problems.addAll(VolumeChecker.check(volume));
         }
-        if (left.further.list().stream()
-                .allMatch(name -> PackFormat.numberOf(name).isEmpty())) {
+        if (packs(left.further) == 0) {
             problems.add("nothing was stored in the further location");
         }
         return problems;
     }
 
-    private List<String> problems(Volume volume) {
-        List<String> problems = new ArrayList<>();
-        for (String name : synced) {
-            try {
-                if (!Arrays.equals(contents.get(name), GarbageTrial.read(volume, name, BYTES))) {
-                    problems.add(name + " has other bytes");
-                }
-            } catch (IOException e) {
-                problems.add(name + ": " + e);
-            }
-        }
-        return problems;
+    private List<String> wrongFiles(Volume volume) {
+        Map<String, byte[]> expected = new TreeMap<>(contents);
+        expected.keySet().retainAll(synced);
+        return wrongFiles(volume, expected);
     }
 
     @Test
@@ -170,10 +159,8 @@ class FurtherLocationCrashTest extends CrashRun<Volume> {
     @Test
     void aFaultAtAnyCallOfAddingLosesNothing() throws IOException {
         assertNoFaultLoses(Fault.EIO, (volume, of) -> {
-            if (volume.context().committer().stopped() != null) {
-                volume.context().committer().resume();
-            }
-            return problems(volume);
+            resumeIfStopped(volume);
+            return wrongFiles(volume);
         });
         assertTrue(synced.contains("before"));
     }

@@ -14,12 +14,15 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -302,5 +305,30 @@ class FurtherLocationTest {
                 FileDirectory.open(further).names().stream()
                         .filter(name -> !name.equals("ballast"))
                         .toList());
+    }
+
+    /** The location is the root of a file system, perhaps: {@code lost+found} stays, and a link of somebody. */
+    @Test
+    void whatOthersHaveInALocationStaysWhenItIsLeft() throws IOException {
+        prepare();
+        Path empty = Files.createDirectories(further.resolve("lost+found"));
+        Path linked = Files.createDirectory(folder.resolve("linked"));
+        Path link = Files.createSymbolicLink(further.resolve("0000beef"), linked);
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+            volume.sync();
+            volume.collector().collect(CollectionLimits.leaving(further), (done, of, returned) -> true);
+        }
+        assertEquals(List.of(), packs(further));
+        assertTrue(Files.isDirectory(empty));
+        assertTrue(Files.isSymbolicLink(link));
+        try (Stream<Path> left = Files.list(further)) {
+            // The folders of packs, the mark and the ballast are gone.
+            assertEquals(Set.of(empty, link), left.collect(Collectors.toSet()));
+        }
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
     }
 }

@@ -253,9 +253,7 @@ class HealCrashTest extends CrashRun<Volume> {
     void aFaultAtAnyCallLosesNothingAndTheNextPassHeals(Damage damage) throws IOException {
         damage(damage);
         assertNoFaultLoses(Fault.EIO, (volume, stores) -> {
-            if (volume.context().committer().stopped() != null) {
-                volume.context().committer().resume();
-            }
+            resumeIfStopped(volume);
             return problems(volume);
         });
     }

@@ -19,8 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.engine.IndexRebuilder;
@@ -151,13 +156,42 @@ class LostIndexTest {
             GarbageTrial.store(volume, "first", content);
             VolumeContext context = volume.context();
             try (IndexRebuilder rebuilder = new IndexRebuilder(
-                    context.containers(), context.index(), context.metadata(), hasRoom::get, () -> {}, "kept back")) {
+                    context.containers(),
+                    context.index(),
+                    context.metadata(),
+                    context.disk(),
+                    hasRoom::get,
+                    () -> {},
+                    "kept back")) {
                 rebuilder.start(Long.MAX_VALUE);
                 assertFalse(rebuilder.condition().complete(), "control: there is no room");
                 hasRoom.set(true);
                 while (!rebuilder.condition().complete()) {
                     Thread.sleep(5);
                 }
+            }
+        }
+    }
+
+    @Test
+    void whoReadsComesBeforeTheIndex() throws Exception {
+        try (Volume volume = Volume.open(config)) {
+            GarbageTrial.store(volume, "first", content);
+        }
+        try (Volume volume = Volume.open(config)) {
+            VolumeContext context = volume.context();
+            DiskQueue disk = DiskQueue.of(DiskOption.parse("hdd"), folder);
+            HeapChunkIndex empty = new HeapChunkIndex();
+            try (IndexRebuilder rebuilder = new IndexRebuilder(
+                    context.containers(), empty, context.metadata(), disk, () -> true, () -> {}, "beside a reader")) {
+                try (DiskQueue.Turn reader = disk.enter(Importance.STEP)) {
+                    reader.expects();
+                    rebuilder.start(0);
+                    TestWait.until(() -> disk.status().background() == 1);
+                    assertEquals(0, empty.estimatedChunks());
+                }
+                TestWait.until(() -> rebuilder.condition().complete());
+                assertEquals(chunks(volume), empty.estimatedChunks());
             }
         }
     }

@@ -26,6 +26,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.quota.QuotaState;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.QuotaId;
 import org.opendedup.sar.metadata.record.QuotaId.Kind;
@@ -126,11 +127,11 @@ class QuotaTest {
         assertEquals(reason, assertThrows(PosixException.class, call).reason());
     }
 
-    private QuotaState state(QuotaId id) {
+    private QuotaState state(QuotaId id) throws IOException {
         return volume.context().metadata().quotas().state(id);
     }
 
-    private void assertUses(QuotaId id, long bytes, long files) {
+    private void assertUses(QuotaId id, long bytes, long files) throws IOException {
         QuotaState state = state(id);
         assertEquals(bytes + " bytes, " + files + " files", state.bytes() + " bytes, " + state.files() + " files");
     }
@@ -203,12 +204,14 @@ class QuotaTest {
         write(file, 0, 150 * KIB, UID);
         long end = now.get().plus(Duration.ofDays(7)).toEpochMilli();
         assertEquals(end, state(USER).bytesGraceEndMs());
+        assertEquals(new Quotas.Use(1, 1, 0), volume.statistics().quotas());
         volume.sync();
         crash();
         assertEquals(end, state(USER).bytesGraceEndMs());
         now.set(Instant.ofEpochMilli(end - 1));
         write(file, 150 * KIB, 1, UID);
         now.set(Instant.ofEpochMilli(end));
+        assertEquals(new Quotas.Use(1, 1, 1), volume.statistics().quotas());
         assertRefused(Reason.EDQUOT, () -> write(file, 150 * KIB + 1, 1, UID));
         write(file, 0, 10 * KIB, UID);
         volume.quotas().set(USER, before -> new QuotaLimits(100 * KIB, 200 * KIB, 0, 0, 8 * 86_400));
@@ -216,6 +219,7 @@ class QuotaTest {
         assertRefused(Reason.EDQUOT, () -> write(file, 150 * KIB + 2, 50 * KIB, UID));
         volume.change(file, AttributeChange.ofSize(100 * KIB));
         assertEquals(0, state(USER).bytesGraceEndMs());
+        assertEquals(new Quotas.Use(1, 0, 0), volume.statistics().quotas());
         write(file, 100 * KIB, 1, UID);
         assertEquals(
                 now.get().plus(Duration.ofDays(8)).toEpochMilli(), state(USER).bytesGraceEndMs());
@@ -351,9 +355,10 @@ class QuotaTest {
                         assertEquals(Reason.EDQUOT, e.reason());
                         refused++;
                     }
-                    assertTrue(
-                            state(USER).bytes() <= 500 * KIB, () -> state(USER).toString());
-                    assertTrue(state(GROUP).files() <= 50, () -> state(GROUP).toString());
+                    QuotaState user = state(USER);
+                    assertTrue(user.bytes() <= 500 * KIB, user::toString);
+                    QuotaState group = state(GROUP);
+                    assertTrue(group.files() <= 50, group::toString);
                 }
                 return refused;
             }));

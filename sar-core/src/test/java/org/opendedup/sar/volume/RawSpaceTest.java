@@ -156,7 +156,7 @@ class RawSpaceTest {
         TestWait.until(() -> used(user) == files + BLOCK);
     }
 
-    private long used(QuotaId id) {
+    private long used(QuotaId id) throws IOException {
         return volume.context().metadata().quotas().state(id).bytes();
     }
 

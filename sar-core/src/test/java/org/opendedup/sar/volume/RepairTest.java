@@ -61,9 +61,11 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.QuotaId;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.VersionKeys;
 import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.volume.backup.MetadataReport;
@@ -128,7 +130,9 @@ class RepairTest {
         RAW_RECORD_OF_NOTHING(Kind.REFERENCES),
         RAW_RECORD_OF_A_DIRECTORY(Kind.REFERENCES),
         VERSION_WITHOUT_DEATH(Kind.REFERENCES),
-        DEATH_WITHOUT_VERSION(Kind.REFERENCES);
+        DEATH_WITHOUT_VERSION(Kind.REFERENCES),
+        VERSIONS_OF_NO_SNAPSHOT(Kind.REFERENCES),
+        DEATH_BEFORE_BIRTH(Kind.REFERENCES);
 
         final Kind kind;
 
@@ -318,6 +322,28 @@ class RepairTest {
                     byte[] death = VersionKeys.death(2, 1, VersionKeys.Kind.INODE, key(100_000));
                     try (Batch batch = database.batch()) {
                         batch.put(Family.DEATH, death, new byte[] {1});
+                        batch.commit();
+                    }
+                });
+            case VERSIONS_OF_NO_SNAPSHOT -> {
+                try (Volume volume = Volume.open(config)) {
+                    byte[] ofMiddle = new byte[200 * KIB];
+                    random.nextBytes(ofMiddle);
+                    GarbageTrial.store(volume, "of middle", ofMiddle);
+                    volume.snapshots().create("middle", 0, false);
+                    volume.unlink(Inode.ROOT, "of middle".getBytes(UTF_8));
+                    volume.sync();
+                }
+                with(database -> change(database, Family.SYSTEM, SnapshotRecord.KEYS.of(2), value -> new byte[0]));
+            }
+            case DEATH_BEFORE_BIRTH ->
+                with(database -> {
+                    byte[] inode = Births.stamped(Births.body(database.get(Family.INODE, key(file))), 2);
+                    try (Batch batch = database.batch()) {
+                        batch.put(Family.VERSION, VersionKeys.version(VersionKeys.Kind.INODE, key(file), 1), inode);
+                        batch.put(
+                                Family.DEATH, VersionKeys.death(1, 2, VersionKeys.Kind.INODE, key(file)), new byte[] {1
+                                });
                         batch.commit();
                     }
                 });

@@ -38,6 +38,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.volume.config.HeldUntil;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -239,6 +240,29 @@ class SnapshotDeletionTest {
         assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
     }
 
+    /** Its commit is made when there is space, and nobody sees what it made. */
+    @Test
+    void aCreationThatFindsNoSpaceChangesNothing() throws Exception {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, BYTES));
+        volume.sync();
+        Path folderOfMetadata = config.locations().metadata();
+        metadata.commitsToRefuse = 1;
+        long tomorrow = System.currentTimeMillis() + 86_400_000;
+        assertThrows(NoSpaceException.class, () -> volume.snapshots().create("first", tomorrow, false));
+        assertEquals(0, HeldUntil.of(folderOfMetadata));
+        volume.unlink(Inode.ROOT, bytes("file"));
+        volume.sync();
+        assertEquals(List.of(), volume.snapshots().list());
+        TestWait.until(() -> volume.snapshots().beingFreed() == 0);
+        volume.sync();
+        assertFalse(hasVersions());
+        assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
+
+        volume.snapshots().create("first", tomorrow, false);
+        assertEquals(tomorrow, HeldUntil.of(folderOfMetadata), "the control");
+        assertEquals(1, volume.snapshots().list().size());
+    }
+
     /** The next collection returns the space of a snapshot, also of one whose versions are still being freed. */
     @Test
     void aCollectionWaitsForWhatIsBeingFreed() throws IOException {
@@ -298,7 +322,7 @@ class SnapshotDeletionTest {
         volume.unlink(Inode.ROOT, bytes("file"));
         volume.sync();
         metadata.scans = 0;
-        assertTrue(volume.snapshots().bytesFreedBy("first", "first") >= BYTES / 2);
+        assertTrue(volume.snapshots().bytesFreedBy(List.of("first"), Progress.NONE) >= BYTES / 2);
         volume.snapshots().delete("first");
         awaitFreed();
         assertFalse(hasVersions());

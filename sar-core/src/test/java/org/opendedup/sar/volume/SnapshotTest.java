@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
@@ -282,27 +285,75 @@ class SnapshotTest {
         return shown;
     }
 
-    /** What is said to be freed is what a collection finds as garbage afterwards. */
+    /**
+     * What is said to be freed is what a collection finds as garbage afterwards, also of snapshots that are no range.
+     */
     @Test
     void whatDeletingFreesIsKnownExactly() throws Exception {
         RandomTree tree = new RandomTree(random);
-        for (int round = 0; round < 6; round++) {
+        for (int round = 0; round < 9; round++) {
             tree.change(volume, CHANGES);
             volume.snapshots().create("s" + round, 0, false);
         }
+        // The only references to these chunks are versions of a file in two gaps, with a snapshot between them.
+        byte[] content = GarbageTrial.text(random, 100_000);
+        for (int round = 0; round < 5; round++) {
+            if (round == 1 || round == 3) {
+                GarbageTrial.store(volume, "again", content);
+            }
+            volume.snapshots().create("t" + round, 0, false);
+            if (round == 1 || round == 3) {
+                volume.unlink(Inode.ROOT, bytes("again"));
+            }
+        }
         tree.change(volume, CHANGES);
         volume.sync();
-        for (List<String> range : List.of(List.of("s1"), List.of("s3", "s4"), List.of("s0"), List.of("s2", "s5"))) {
+        long alone = 0;
+        for (String name : List.of("t1", "t3")) {
+            alone += volume.snapshots().bytesFreedBy(List.of(name), Progress.NONE);
+        }
+        List<String> left = new ArrayList<>(
+                volume.snapshots().list().stream().map(SnapshotRecord::name).toList());
+        Collections.shuffle(left, new Random(random.nextLong()));
+        left.removeAll(List.of("t1", "t3"));
+        List<List<String>> sets = List.of(
+                List.of("t1", "t3"), left.subList(0, 1), left.subList(1, 4), left.subList(4, 8), left.subList(8, 12));
+        for (List<String> set : sets) {
             awaitFreed();
             long garbage = volume.statistics().garbageBytes();
-            long said = volume.snapshots().bytesFreedBy(range.get(0), range.get(range.size() - 1));
-            for (String name : range) {
+            long said = volume.snapshots().bytesFreedBy(set, Progress.NONE);
+            if (set.contains("t1")) {
+                assertTrue(said >= alone + content.length, "what two gaps share is freed with both: " + said);
+            }
+            for (String name : set) {
                 volume.snapshots().delete(name);
             }
             awaitFreed();
-            assertEquals(said, volume.statistics().garbageBytes() - garbage, range + ", seed " + seed);
+            assertEquals(said, volume.statistics().garbageBytes() - garbage, set + ", seed " + seed);
         }
         assertEquals(List.of(), volume.snapshots().list());
+        assertEquals(0, volume.snapshots().bytesFreedBy(List.of(), Progress.NONE));
+    }
+
+    @Test
+    void noNameIsARange() {
+        for (String name : List.of("a%b", "%", "a/b", "", "..")) {
+            assertEquals(Reason.EINVAL, reason(() -> volume.snapshots().create(name, 0, false)), name);
+        }
+        assertEquals(List.of(), volume.snapshots().list());
+    }
+
+    /** A list of many snapshots must be able to stop computing. */
+    @Test
+    void computingWhatIsFreedIsStoppedByItsProgress() throws Exception {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, 100_000));
+        volume.snapshots().create("first", 0, false);
+        volume.unlink(Inode.ROOT, bytes("file"));
+        assertThrows(
+                InterruptedIOException.class,
+                () -> volume.snapshots().bytesFreedBy(List.of("first"), (stage, done, of) -> {
+                    throw new InterruptedIOException(stage);
+                }));
     }
 
     /** The same with a database that does not keep versions is noticed. */

@@ -17,6 +17,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -216,11 +217,11 @@ class VolumeCheckTest extends OpenVolumeTrial {
 
     @Test
     @Timeout(120)
-    void checksBesideAHealFindNothing() throws Exception {
+    void checksBesideAHealFindOnlyWhatIsNotHealedYet() throws Exception {
         makeHealable();
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Thread[] healing = new Thread[1];
-        assertEquals(List.of(), findings(true, now(), () -> {
+        List<Finding> found = new ArrayList<>(findings(true, now(), () -> {
             healing[0] = new Thread(() -> {
                 try {
                     healDirectly();
@@ -231,8 +232,10 @@ class VolumeCheckTest extends OpenVolumeTrial {
             healing[0].start();
         }));
         for (int i = 0; i < 3; i++) {
-            assertEquals(List.of(), findings());
+            found.addAll(findings());
         }
+        found.removeIf(finding -> finding.kind() == Finding.Kind.DAMAGED_CHUNKS);
+        assertEquals(List.of(), found);
         healing[0].join();
         assertNull(failure.get());
         assertEquals(List.of(), findings());

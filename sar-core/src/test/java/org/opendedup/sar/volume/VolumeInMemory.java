@@ -11,6 +11,8 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.receive.SnapshotReceiver;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The stores of a volume in memory, which can lose power; a test may act at a moment during storing. */
@@ -41,10 +43,19 @@ public final class VolumeInMemory {
     }
 
     Volume open() throws IOException {
+        return Volume.open(config, stores(), Verification.CHECKSUMS);
+    }
+
+    /** Returns what receives snapshots into the volume, which is not open. */
+    SnapshotReceiver receiver() throws IOException {
+        return new SnapshotReceiver(
+                () -> VolumeContext.open(config, stores(), Verification.CHECKSUMS, VolumeContext.Purpose.RECEIVING),
+                config.locations().metadata());
+    }
+
+    private VolumeStores stores() {
         Directory watched = WatchedDirectory.of(containers, (method, file) -> watcher.before(method, file));
-        VolumeStores stores =
-                new VolumeStores(watched, metadata, watched(new HeapChunkIndex()), InstantSource.system());
-        return Volume.open(config, stores, Verification.CHECKSUMS);
+        return new VolumeStores(watched, metadata, watched(new HeapChunkIndex()), InstantSource.system());
     }
 
     /**

@@ -148,6 +148,56 @@ class VolumePosixRulesTest extends OpenVolumeTrial {
         assertEquals(256, volume.extendedAttributes(file).size());
     }
 
+    /** A list of the names reads the values, too: one user could make each request take seconds. */
+    @Test
+    void valuesOfAttributesTakeNoMoreThanARequestCanRead() throws IOException {
+        long file = make(Inode.ROOT, "f", 0644).inode();
+        byte[] longest = new byte[64 << 10];
+        for (int i = 0; i < 16; i++) {
+            volume.setExtendedAttribute(file, name("user." + i), longest, SetMode.CREATE);
+        }
+        assertRefused(
+                Reason.ENOSPC, () -> volume.setExtendedAttribute(file, name("user.more"), new byte[1], SetMode.CREATE));
+        volume.setExtendedAttribute(file, name("user.more"), new byte[0], SetMode.CREATE);
+        assertRefused(
+                Reason.ENOSPC,
+                () -> volume.setExtendedAttribute(file, name("user.more"), new byte[1], SetMode.REPLACE));
+        reopen();
+        volume.setExtendedAttribute(file, name("user.0"), longest, SetMode.REPLACE);
+        volume.setExtendedAttribute(file, name("user.0"), new byte[(64 << 10) - 1], SetMode.REPLACE);
+        volume.setExtendedAttribute(file, name("user.more"), new byte[1], SetMode.REPLACE);
+        assertEquals(17, volume.extendedAttributes(file).size());
+        volume.setExtendedAttribute(file, ACCESS, DEFAULTS, SetMode.CREATE);
+        long other = make(Inode.ROOT, "g", 0644).inode();
+        volume.setExtendedAttribute(other, name("user.a"), longest, SetMode.CREATE);
+    }
+
+    /** The walk to the root holds up all changes of names: its length is not for a user to choose. */
+    @Test
+    void noDirectoryIsMovedToADepthThatTakesLongToWalk() throws IOException {
+        long moved =
+                volume.makeDirectory(Inode.ROOT, name("moved"), 0755, ALICE).inode();
+        long deepest = Inode.ROOT;
+        long last = Inode.ROOT;
+        for (int depth = 0; depth <= 4096; depth++) {
+            last = deepest;
+            deepest = volume.makeDirectory(last, name("d"), 0755, ALICE).inode();
+        }
+        long bottom = deepest;
+        assertRefused(
+                Reason.ENAMETOOLONG,
+                () -> volume.rename(Inode.ROOT, name("moved"), bottom, name("moved"), RenameMode.REPLACE));
+        volume.rename(Inode.ROOT, name("moved"), last, name("moved"), RenameMode.REPLACE);
+        volume.rename(last, name("moved"), last, name("d2"), RenameMode.REPLACE);
+        long top = volume.lookup(Inode.ROOT, name("d")).inode();
+        assertRefused(Reason.EINVAL, () -> volume.rename(Inode.ROOT, name("d"), moved, name("x"), RenameMode.REPLACE));
+        volume.forget(top, 1);
+        make(Inode.ROOT, "file", 0644);
+        volume.rename(Inode.ROOT, name("file"), bottom, name("file"), RenameMode.REPLACE);
+        volume.makeDirectory(bottom, name("below"), 0755, ALICE);
+        volume.rename(bottom, name("below"), bottom, name("same folder"), RenameMode.REPLACE);
+    }
+
     @Test
     void capabilitiesAreDroppedAndOtherAttributesStay() throws IOException {
         long file = make(Inode.ROOT, "f", 0700).inode();

@@ -13,6 +13,7 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
 import org.opendedup.sar.sim.estimate.EstimateCommand;
+import org.opendedup.sar.sim.index.ClusterCommand;
 import org.opendedup.sar.sim.index.IndexCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Spec;
             EstimateCommand.class,
             RestoreCommand.class,
             IndexCommand.class,
+            ClusterCommand.class,
             SarCommand.class,
             PaperCommand.class,
             SeriesCommand.class,
@@ -79,6 +81,8 @@ public final class SarSim implements Runnable {
         int code = program.setOut(out)
                 .setErr(err)
                 .setUsageHelpWidth(HELP_WIDTH)
+                // A file whose name begins with @ is a file like any other.
+                .setExpandAtFiles(false)
                 .setParameterExceptionHandler((wrong, given) -> refuse(wrong, err))
                 .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, name, err))
                 .execute(arguments);

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
+import java.net.HttpURLConnection;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -233,14 +233,19 @@ class PluginCommandsTest extends PluginTrial {
 
     /** Asks the console, and returns its answer. */
     private static String ask(ConsoleServer console, String login, String path, String request) throws Exception {
-        HttpRequest post = HttpRequest.newBuilder(console.page("127.0.0.1").resolve(path))
-                .header("Content-Type", "application/json")
-                .header("Authorization", "Basic " + login)
-                .POST(HttpRequest.BodyPublishers.ofString(request.replace('\'', '"')))
-                .build();
-        return HttpClient.newHttpClient()
-                .send(post, HttpResponse.BodyHandlers.ofString())
-                .body();
+        // Java's newer client leaves threads until its garbage is collected.
+        HttpURLConnection post = (HttpURLConnection)
+                console.page("127.0.0.1").resolve(path).toURL().openConnection();
+        post.setRequestProperty("Content-Type", "application/json");
+        post.setRequestProperty("Authorization", "Basic " + login);
+        post.setRequestProperty("Connection", "close");
+        post.setDoOutput(true);
+        try (OutputStream out = post.getOutputStream()) {
+            out.write(request.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+        }
+        try (InputStream in = post.getResponseCode() < 400 ? post.getInputStream() : post.getErrorStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     @Test

@@ -234,6 +234,48 @@ class PluginContractTest {
         assertTrue(map.containsKey(chunk(1).hash()));
     }
 
+    /** The place of a disk that is not mounted is an empty folder, or none. SDFS's maps lie elsewhere. */
+    @Test
+    void whatMapsOfFilesNameIsNotMadeAnewWhereItsDisksAreNotMounted() throws Exception {
+        Path nothing = HostMaps.of(folder, "bb-file");
+        Files.createDirectories(nothing.getParent());
+        Files.createFile(nothing);
+        // The control: a map without a chunk says nothing.
+        open("");
+        long location = Chunk.location(map.put(chunk(1).data(1, "file")));
+        writePage(1, location);
+        close();
+        List<String> all = List.of("chunks/sar/data", "chunks/sar/metadata", "hashes/sar/index");
+        for (List<String> places : List.of(all, all.subList(1, 2))) {
+            for (boolean hasFolder : List.of(true, false)) {
+                for (String place : places) {
+                    Files.move(folder.resolve(place), folder.resolve(place.replace('/', '-')));
+                    if (hasFolder) {
+                        Files.createDirectory(folder.resolve(place));
+                    }
+                }
+                String refusal = assertThrows(
+                                IOException.class, () -> new SarChunkStore().init(Host.config(folder, "")))
+                        .getMessage();
+                assertTrue(refusal.contains("mounted?"), refusal);
+                for (String place : places) {
+                    assertEquals(hasFolder, Files.deleteIfExists(folder.resolve(place)), "nothing was made");
+                    Files.move(folder.resolve(place.replace('/', '-')), folder.resolve(place));
+                }
+            }
+        }
+        open("");
+        assertArrayEquals(chunk(1).bytes(), map.getData(chunk(1).hash(), location));
+        close();
+        // Lost for good: without the files, the volume is a new one.
+        for (String place : all) {
+            Files.move(folder.resolve(place), folder.resolve(place.replace('/', '-')));
+        }
+        Files.move(folder.resolve("ddb"), folder.resolve("maps"));
+        open("");
+        assertFalse(map.containsKey(chunk(1).hash()));
+    }
+
     @Test
     void aVolumeWithChunksOfSdfsItselfIsNotSwitchedOver() throws Exception {
         // SDFS makes these folders for each volume, and puts archives into them.

@@ -269,6 +269,8 @@ class PluginEncryptionTest extends PluginTrial {
         readAll(open(), locations);
         close();
 
+        // Another volume, in which SDFS has no files yet.
+        Files.move(folder.resolve("ddb"), folder.resolve("maps of the first"));
         store = folder.resolve("others");
         writeFile(encrypted().replace("passphrase", "key"));
         open();

@@ -48,6 +48,11 @@ public final class PackFormat {
         return hex.toHexDigits(pack >>> FOLDER_BITS, FOLDER_LENGTH - 1) + "/" + hex.toHexDigits(pack, DIGITS) + SUFFIX;
     }
 
+    /** Returns whether this is the name of a folder of packs. */
+    public static boolean isFolder(String name) {
+        return name.length() == FOLDER_LENGTH - 1 && name.chars().allMatch(HexFormat::isHexDigit);
+    }
+
     /** Returns the number of the pack with this file name; empty if it is not the name of a pack. */
     public static OptionalLong numberOf(String fileName) {
         if (fileName.length() != FOLDER_LENGTH + DIGITS + SUFFIX.length() || !fileName.endsWith(SUFFIX)) {

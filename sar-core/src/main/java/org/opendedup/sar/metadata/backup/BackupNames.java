@@ -11,7 +11,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 
 /** The names of the files in a folder of backups. What has another name is never written, moved or removed. */
-final class BackupNames {
+public final class BackupNames {
     /** Ends the name of a file that is being written; it gets its name when its bytes are durable. */
     static final String NEW = ".new";
     /** Ends the name of a file that was found damaged: it is as good as missing. */
@@ -43,7 +43,7 @@ final class BackupNames {
         return Long.parseLong(matcher.group(1));
     }
 
-    static boolean isTableOfDatabase(String name) {
+    public static boolean isTableOfDatabase(String name) {
         return name.endsWith(".sst");
     }
 
@@ -54,7 +54,7 @@ final class BackupNames {
                 : String.format(Locale.ROOT, "file-%06d-%s", backup, name);
     }
 
-    private static String table(Directory database, String name) throws IOException {
+    public static String table(Directory database, String name) throws IOException {
         try (Input input = database.open(name)) {
             long bytes = input.length();
             byte[] tail = new byte[(int) Math.min(bytes, TAIL_BYTES)];

@@ -3,10 +3,14 @@ package org.opendedup.sar.metadata.counts;
 import com.carrotsearch.hppc.LongArrayList;
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
@@ -18,6 +22,8 @@ import org.opendedup.sar.metadata.record.DamagedPlace;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The reference counts: how often recipes refer to each stored copy of a chunk, in one record per container. A copy is
@@ -30,7 +36,10 @@ import org.opendedup.sar.metadata.record.StoredCopies;
  * <p>Containers are distributed over {@link CountStripe}s, whose monitors guard their records.
  */
 public final class ReferenceCounts {
+    private static final Logger log = LoggerFactory.getLogger(ReferenceCounts.class);
     private static final int STRIPE_BITS = 6;
+    /** Most containers of which the log says that their counts cannot be read. */
+    private static final int MOST_UNREAD = 1000;
 
     /**
      * Maximum number of references to a copy. A copy with this number gets no further ones: new data is stored in a new
@@ -43,6 +52,7 @@ public final class ReferenceCounts {
     private final CopyCounters stored;
     private final DamageRecords damage;
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
+    private final Set<Long> unreadContainers = ConcurrentHashMap.newKeySet();
     private volatile @Nullable LongConsumer unreferenced;
     private volatile @Nullable LongConsumer wantedDamaged;
     private volatile LongPredicate kept = chunk -> false;
@@ -467,30 +477,87 @@ public final class ReferenceCounts {
     }
 
     /**
+     * Counts the references of a page that takes the place of another; a change like any other. After an IOException
+     * nothing is changed.
+     *
+     * <p>What {@code before} refers to in containers whose counts are damaged, or in a block that the disk does not
+     * return, is not counted: nothing is known about those counts, and a repair makes them anew from all references
+     * that are left. So what lies in other containers can be freed (docs/adr/0118).
+     */
+    public void replace(RecipePage before, RecipePage now) throws IOException {
+        // First all that reads the disk.
+        Set<Long> unread = new HashSet<>(0);
+        prepare(before, (container, why) -> {
+            NoAnswer.rethrow(why);
+            try {
+                // A disk may return at the second attempt what it did not at the first.
+                prepare(container);
+            } catch (IOException again) {
+                NoAnswer.rethrow(again);
+                unread.add(container);
+                noteUnread(container, again);
+            }
+        });
+        prepare(now, (container, why) -> {
+            throw why;
+        });
+        addAll(now, 1, Set.of());
+        addAll(before, -1, unread);
+    }
+
+    /** Receives a container whose counts cannot be read. */
+    @FunctionalInterface
+    private interface Unread {
+        void accept(long container, IOException why) throws IOException;
+    }
+
+    /**
      * Reads the records of all containers of a page and makes them part of the pending generation, so that an
      * unreadable disk cannot make {@link #addAll} fail halfway.
      */
-    public void prepare(RecipePage page) throws IOException {
+    private void prepare(RecipePage page, Unread unread) throws IOException {
         long prepared = 0;
         for (int entry = 0; entry < page.count(); entry++) {
             long container = ChunkId.container(page.chunkId(entry));
             if (!page.isZero(entry) && container != prepared) {
-                CountStripe stripe = read(container);
-                synchronized (stripe) {
-                    stripe.change(container);
+                try {
+                    prepare(container);
+                } catch (IOException e) {
+                    unread.accept(container, e);
                 }
                 prepared = container;
             }
         }
     }
 
+    private void prepare(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            stripe.change(container);
+        }
+    }
+
+    private void noteUnread(long container, IOException why) {
+        if (unreadContainers.size() < MOST_UNREAD && unreadContainers.add(container)) {
+            log.error(
+                    "the counts of container {} cannot be read: what is freed in it stays stored until"
+                            + " 'sdfs-check VOLUME --repair' counts again",
+                    container,
+                    why);
+        }
+    }
+
     /**
      * Adds {@code delta} for each reference of a prepared page, with one lock for each run of one container's chunks.
+     *
+     * @param without containers to leave out
      */
-    public void addAll(RecipePage page, int delta) throws IOException {
+    private void addAll(RecipePage page, int delta, Set<Long> without) throws IOException {
         int entry = 0;
         while (entry < page.count()) {
-            entry = page.isZero(entry) ? entry + 1 : addRun(page, entry, delta);
+            boolean isLeftOut = page.isZero(entry)
+                    || !without.isEmpty() && without.contains(ChunkId.container(page.chunkId(entry)));
+            entry = isLeftOut ? entry + 1 : addRun(page, entry, delta);
         }
     }
 

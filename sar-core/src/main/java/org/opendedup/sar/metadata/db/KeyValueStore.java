@@ -3,6 +3,7 @@ package org.opendedup.sar.metadata.db;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,18 @@ public interface KeyValueStore extends Closeable {
         return 0;
     }
 
+    /** Returns whether other machines open the database from a store that its changes follow into. */
+    default boolean isShipped() {
+        return false;
+    }
+
+    /**
+     * Returns when every machine that opens the database from such a store has what was committed before the call.
+     *
+     * @throws IOException if the store does not take it now; another call goes on
+     */
+    default void ship() throws IOException {}
+
     /**
      * A record as it is stored.
      *
@@ -78,6 +91,22 @@ public interface KeyValueStore extends Closeable {
      */
     default @Nullable Stored opened(Family family, Stored record) throws IOException {
         return record;
+    }
+
+    /** Told of each step of reading; may wait, or stop it by an exception. */
+    @FunctionalInterface
+    interface Reading {
+        void read(long bytes) throws IOException;
+    }
+
+    /**
+     * Reads all of the copy elsewhere that another machine would open, if there is one, and puts it there again if
+     * something of it is missing or damaged.
+     *
+     * @return what was missing or damaged, in a sentence each
+     */
+    default List<String> mendCopy(Reading reading) throws IOException {
+        return List.of();
     }
 
     /**

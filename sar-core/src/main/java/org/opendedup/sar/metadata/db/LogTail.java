@@ -16,6 +16,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 
 /**
  * Checks the ends of a database's write-ahead logs, and the end of its manifest, which has the same format. A power cut
@@ -78,6 +80,17 @@ final class LogTail {
 
     private String gap = "";
     private long intactBytes;
+    /** Where the first change is damaged or missing. */
+    private @Nullable Break first;
+    /** The highest sequence number of a change behind damage in its log. */
+    private long behindDamage = NONE;
+
+    /**
+     * Where a change is damaged or missing.
+     *
+     * @param sequence of the last change before it
+     */
+    private record Break(Path log, long offset, long sequence) {}
 
     /**
      * The highest sequence number of the complete records read up to now; in a manifest, the highest that is in the
@@ -128,6 +141,11 @@ final class LogTail {
      * @param manifest its manifest, as read before
      */
     static LogTail ofLogs(Path folder, LogTail manifest) throws IOException {
+        return ofLogs(logs(folder), manifest);
+    }
+
+    /** Returns the logs of a database by their numbers. */
+    private static NavigableMap<Long, Path> logs(Path folder) throws IOException {
         NavigableMap<Long, Path> logs = new TreeMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
             for (Path file : files) {
@@ -137,12 +155,54 @@ final class LogTail {
                 }
             }
         }
+        return logs;
+    }
+
+    private static LogTail ofLogs(NavigableMap<Long, Path> logs, LogTail manifest) throws IOException {
         LogTail tail = new LogTail(true, RECORD_HEADER_BYTES);
         tail.inTables = manifest.lastSequence;
         for (Path log : logs.values()) {
             tail.read(log);
         }
         return tail;
+    }
+
+    /**
+     * Cuts the logs of a damaged database that is not open where the first change is damaged or missing, so that what
+     * can be replayed is a state in which the database once was. RocksDB would replay what follows the damage.
+     *
+     * @return the highest sequence number of the changes that could be read, also after the damage; 0 if there is none
+     * @throws CorruptionException if later changes may be in tables of some families: then no such state is there
+     */
+    static long cutAtDamage(Path folder) throws IOException {
+        LogTail manifest = ofManifest(folder);
+        NavigableMap<Long, Path> logs = logs(folder);
+        LogTail tail = ofLogs(logs, manifest);
+        Break first = tail.first;
+        if (first != null) {
+            List<Path> later = new ArrayList<>();
+            for (Path log : logs.values()) {
+                if (!later.isEmpty() || log.equals(first.log)) {
+                    later.add(log);
+                }
+            }
+            later.remove(0);
+            boolean isNewest = later.stream().allMatch(log -> log.toFile().length() == 0);
+            if (!isNewest && manifest.lastSequence > first.sequence) {
+                // A family whose records were written to a table has no log before the next one.
+                throw new CorruptionException(
+                        folder.toString(),
+                        -1,
+                        "a log that is whole up to what the tables have",
+                        "one that is damaged before, in " + first.log.getFileName() + " at byte " + first.offset
+                                + ": some records are older than others");
+            }
+            new Cut(first.log, first.offset, Files.size(first.log)).apply();
+            for (Path log : later) {
+                Files.delete(log);
+            }
+        }
+        return Math.max(0, Math.max(tail.lastSequence, tail.behindDamage));
     }
 
     private void read(Path log) throws IOException {
@@ -209,6 +269,13 @@ final class LogTail {
             if (damageAt == NONE) {
                 damageAt = recordAt == NONE ? offset : recordAt;
                 recordAt = NONE;
+                breaksAt(damageAt, lastSequence);
+            }
+        }
+
+        private void breaksAt(long offset, long sequence) {
+            if (first == null) {
+                first = new Break(log, offset, sequence);
             }
         }
 
@@ -262,6 +329,7 @@ final class LogTail {
             if (inTables != NONE && sequence > present + 1 && gap.isEmpty()) {
                 gap = "number " + (present + 1) + " to " + (sequence - 1) + ", before byte " + begin + " of "
                         + log.getFileName();
+                breaksAt(begin, present);
             }
             lastSequence = Math.max(lastSequence, sequence + recordHeader.getInt(8) - 1);
             hasRecord = true;
@@ -273,6 +341,7 @@ final class LogTail {
                     boolean isOlder = isStale(offset, payload);
                     if (!isOlder) {
                         damaged(log, damageAt, "at byte " + offset);
+                        noteBehind(payload);
                     }
                     stale = isOlder && type == LogFragments.Type.FIRST;
                 }
@@ -286,6 +355,12 @@ final class LogTail {
                     stale &= type == LogFragments.Type.MIDDLE;
                 }
                 default -> damaged(log, damageAt, "at byte " + offset);
+            }
+        }
+
+        private void noteBehind(ByteBuffer payload) {
+            if (isSequenced && payload.limit() >= RECORD_HEADER_BYTES) {
+                behindDamage = Math.max(behindDamage, payload.getLong(0) + payload.getInt(8) - 1);
             }
         }
 

@@ -188,6 +188,21 @@ final class SealedKeyValueStore implements KeyValueStore {
     }
 
     @Override
+    public List<String> mendCopy(Reading reading) throws IOException {
+        return store.mendCopy(reading);
+    }
+
+    @Override
+    public boolean isShipped() {
+        return store.isShipped();
+    }
+
+    @Override
+    public void ship() throws IOException {
+        store.ship();
+    }
+
+    @Override
     public boolean checkpoint(Path target) throws IOException {
         return store.checkpoint(target);
     }

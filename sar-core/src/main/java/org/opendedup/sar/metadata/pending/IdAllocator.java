@@ -14,6 +14,7 @@ public final class IdAllocator {
     private final KeyValueStore database;
     private final byte[] key;
     private final int block;
+    private final boolean isShipped;
     /** The next number. Guarded by this, like {@link #reserved}. */
     private long next;
     /** Numbers below this one are reserved. */
@@ -21,9 +22,12 @@ public final class IdAllocator {
 
     /**
      * @param block numbers reserved at a time
+     * @param isShipped whether a block is reserved in the store that the database follows into, too: so another machine
+     *     never allocates a number that this one may have used, whatever it lacks of the changes here
      * @param first the first number that was never reserved
      */
-    public IdAllocator(KeyValueStore database, byte[] key, int block, long first) {
+    public IdAllocator(KeyValueStore database, byte[] key, int block, boolean isShipped, long first) {
+        this.isShipped = isShipped;
         this.database = database;
         this.key = key;
         this.block = block;
@@ -33,7 +37,12 @@ public final class IdAllocator {
 
     public synchronized long next() throws IOException {
         if (next == reserved) {
-            reserve(reserved + block);
+            long end = reserved + block;
+            put(end);
+            if (isShipped) {
+                database.ship();
+            }
+            reserved = end;
         }
         return next++;
     }
@@ -41,17 +50,17 @@ public final class IdAllocator {
     /** Continues at {@code first} if that is higher than the next number. Returns the next number. */
     public synchronized long skipTo(long first) throws IOException {
         if (first > reserved) {
-            reserve(first);
+            put(first);
+            reserved = first;
         }
         next = Math.max(next, first);
         return next;
     }
 
-    private void reserve(long end) throws IOException {
+    private void put(long end) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(Family.SYSTEM, key, SystemRecords.encodeNumber(end));
             batch.commit();
         }
-        reserved = end;
     }
 }

@@ -31,6 +31,14 @@ final class Amount {
         return hard == 0 ? Long.MAX_VALUE : Math.max(0, hard - used());
     }
 
+    /**
+     * Returns whether less than 1 % of the limit may be taken now. Who writes large pieces never gets to the last byte.
+     */
+    boolean isReached(long graceSeconds, InstantSource clock) {
+        long limit = hard > 0 ? hard : soft;
+        return admitted(graceSeconds, clock) < limit / 100 + 1 && limit > 0;
+    }
+
     /** Changes what is taken. Returns whether the soft limit became exceeded, or is not exceeded any more. */
     boolean add(long more, InstantSource clock) {
         taken += more;

@@ -4,15 +4,14 @@ import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.QuotaId;
@@ -28,32 +27,49 @@ import org.opendedup.sar.metadata.record.QuotaRecord;
  * is exact after a crash. What is <i>taken</i> is compared with the limits: it has the accepted bytes that are not
  * stored, too. An inode is counted at once.
  *
- * <p>The monitor guards everything, so limits are compared and amounts changed in one step. It is held for a few
- * additions, and no other lock is acquired with it.
+ * <p>Most users need not be in memory: {@link UsageTable}.
+ *
+ * <p>The monitor guards everything but that table, so limits are compared and amounts changed in one step. It is held
+ * for a few additions, and no lock but the table's is acquired with it.
  */
 public final class Quotas {
-    private record Ids(int uid, int gid, int project) {}
+    private static final Comparator<QuotaId> ORDER =
+            Comparator.comparing(QuotaId::kind).thenComparing(QuotaId::number);
 
-    private final Map<QuotaId, Usage> usages = new HashMap<>();
+    /** Users, groups and projects that stay in memory when no inode in memory is charged to them: 1.2 MB. */
+    private static final int MOST_UNUSED = 4096;
+
+    private final UsageTable usages;
     /** Those that differ from their records. */
     private final List<Usage> changed = new ArrayList<>();
-
-    private final Map<Ids, Account> accounts = new ConcurrentHashMap<>();
-    /** The account asked for last: files are made one after the other for the same. */
-    private volatile @Nullable Account last;
+    /** Those that have a limit. */
+    private final Set<Usage> limited = new HashSet<>();
 
     private InstantSource clock = InstantSource.system();
 
-    /** Reads the records of a database. */
-    public static Quotas open(KeyValueStore database) throws IOException {
-        Quotas quotas = new Quotas();
-        try (Cursor cursor = database.scan(Family.SYSTEM, QuotaId.FIRST_KEY, QuotaId.END_KEY)) {
-            while (cursor.next()) {
-                QuotaId id = QuotaId.ofKey(cursor.key());
-                quotas.usages.put(id, new Usage(id, QuotaRecord.decode(id, cursor.value())));
+    private Quotas(UsageTable usages) {
+        this.usages = usages;
+    }
+
+    /** Opens the quotas of a volume. Visits all records. */
+    public static Quotas open(Overlay overlay) throws IOException {
+        return open(overlay, MOST_UNUSED);
+    }
+
+    /** @param mostUnused how many stay in memory when no inode in memory is charged to them, about */
+    static Quotas open(Overlay overlay, int mostUnused) throws IOException {
+        Quotas quotas = new Quotas(new UsageTable(overlay, mostUnused));
+        quotas.usages.forEachRecord((id, record) -> {
+            if (id.kind() == Kind.PROJECT || !record.limits().areNone()) {
+                quotas.noteLimits(quotas.usages.usage(id));
             }
-        }
+        });
         return quotas;
+    }
+
+    /** Returns the number of users, groups and projects in memory. */
+    int inMemory() {
+        return usages.size();
     }
 
     /** Sets the clock of the grace times. */
@@ -62,24 +78,13 @@ public final class Quotas {
     }
 
     /** @param project 0 for none */
-    public Account account(int uid, int gid, int project) {
-        Account known = last;
-        if (known == null || !known.is(uid, gid, project)) {
-            known = accounts.computeIfAbsent(new Ids(uid, gid, project), this::newAccount);
-            last = known;
-        }
-        return known;
+    public Account account(int uid, int gid, int project) throws IOException {
+        return usages.account(uid, gid, project);
     }
 
-    private synchronized Account newAccount(Ids ids) {
-        return new Account(
-                usage(Kind.USER, ids.uid),
-                usage(Kind.GROUP, ids.gid),
-                ids.project == 0 ? null : usage(Kind.PROJECT, ids.project));
-    }
-
-    private Usage usage(Kind kind, int id) {
-        return usages.computeIfAbsent(new QuotaId(kind, id), key -> new Usage(key, QuotaRecord.NONE));
+    /** Reads what a user and a group use, so that a change of theirs waits for no disk. Called without a lock. */
+    public void prepare(int uid, int gid) throws IOException {
+        usages.prepare(uid, gid);
     }
 
     /**
@@ -232,39 +237,101 @@ public final class Quotas {
     }
 
     /** Sets limits, as a change under the change lock. */
-    public synchronized void setLimits(QuotaId id, QuotaLimits limits) {
-        Usage usage = usage(id.kind(), id.id());
+    public void setLimits(QuotaId id, QuotaLimits limits) throws IOException {
+        Usage usage = usages.usage(id);
+        synchronized (this) {
+            setLimits(usage, limits);
+            note(usage);
+        }
+    }
+
+    private void setLimits(Usage usage, QuotaLimits limits) {
         usage.setLimits(limits);
         usage.bytes.mark(clock);
         usage.files.mark(clock);
-        note(usage);
+        noteLimits(usage);
+    }
+
+    private void noteLimits(Usage usage) {
+        if (usage.limits().areNone()) {
+            limited.remove(usage);
+        } else {
+            limited.add(usage);
+        }
+    }
+
+    /**
+     * How many limits are used.
+     *
+     * @param limited users, groups and projects that have a limit
+     * @param overSoft those of them that exceed a soft limit
+     * @param reached those of them of which less than 1 % can be taken now
+     */
+    public record Use(int limited, int overSoft, int reached) {}
+
+    /** Returns how many limits are used. */
+    public synchronized Use use() {
+        int overSoft = 0;
+        int reached = 0;
+        for (Usage usage : limited) {
+            overSoft += usage.bytes.overSinceMs != 0 || usage.files.overSinceMs != 0 ? 1 : 0;
+            reached += usage.isReached(clock) ? 1 : 0;
+        }
+        return new Use(limited.size(), overSoft, reached);
     }
 
     /** Makes a project for a folder, as a change under the change lock; returns its number, the first free one. */
-    public synchronized int newProject(long folder) {
+    public int newProject(long folder) throws IOException {
         int id = 1;
-        while (usages.containsKey(new QuotaId(Kind.PROJECT, id))) {
+        while (usages.usageIfPresent(new QuotaId(Kind.PROJECT, id)) != null) {
             id++;
         }
-        Usage usage = usage(Kind.PROJECT, id);
-        usage.folder = folder;
-        note(usage);
+        Usage usage = usages.usage(new QuotaId(Kind.PROJECT, id));
+        synchronized (this) {
+            usage.folder = folder;
+            note(usage);
+        }
         return id;
     }
 
+    /**
+     * Notes the folder of a project that a rollback brings back, as a change under the change lock. Limits stay if they
+     * are those of this folder: the number may have been another one's meanwhile.
+     */
+    public void restoreProject(int project, long folder) throws IOException {
+        Usage usage = usages.usage(new QuotaId(Kind.PROJECT, project));
+        synchronized (this) {
+            if (usage.folder != folder) {
+                usage.folder = folder;
+                setLimits(usage, QuotaLimits.NONE);
+                note(usage);
+            }
+        }
+    }
+
     /** Returns the state of one user, group or project. */
-    public synchronized QuotaState state(QuotaId id) {
-        return QuotaState.of(usages.getOrDefault(id, new Usage(id, QuotaRecord.NONE)));
+    public QuotaState state(QuotaId id) throws IOException {
+        Usage present = usages.usageIfPresent(id);
+        Usage usage = present == null ? new Usage(id, usages.stored(id)) : present;
+        synchronized (this) {
+            return QuotaState.of(usage);
+        }
     }
 
     /** Returns the states of all that have a file or a limit, by kinds and numbers. */
-    public synchronized List<QuotaState> states() {
-        return usages.values().stream()
-                .filter(usage -> !isNone(usage))
-                .map(QuotaState::of)
-                .sorted(Comparator.comparing((QuotaState state) -> state.id().kind())
-                        .thenComparing(state -> state.id().number()))
-                .toList();
+    public List<QuotaState> states() throws IOException {
+        Map<QuotaId, QuotaState> found = new TreeMap<>(ORDER);
+        usages.forEachRecord((id, record) -> found.put(id, QuotaState.of(new Usage(id, record))));
+        synchronized (this) {
+            usages.forEachPresent(usage -> {
+                if (isNone(usage)) {
+                    found.remove(usage.id);
+                } else {
+                    found.put(usage.id, QuotaState.of(usage));
+                }
+            });
+        }
+        return List.copyOf(found.values());
     }
 
     private static boolean isNone(Usage usage) {
@@ -311,9 +378,9 @@ public final class Quotas {
      * @param bytes by account; what has none uses none
      */
     public synchronized void measured(Map<Account, Long> bytes) {
-        usages.values().forEach(usage -> usage.bytes.measured = 0);
+        usages.forEachPresent(usage -> usage.bytes.measured = 0);
         bytes.forEach((account, more) -> usagesOf(account).forEach(usage -> usage.bytes.measured += more));
-        usages.values().forEach(usage -> {
+        usages.forEachPresent(usage -> {
             if (usage.bytes.mark(clock)) {
                 note(usage);
             }
@@ -326,9 +393,7 @@ public final class Quotas {
             if (usage.id.kind() == Kind.PROJECT && usage.files.taken == 0) {
                 // Its folder is removed.
                 usage.folder = 0;
-                usage.setLimits(QuotaLimits.NONE);
-                usage.bytes.mark(clock);
-                usage.files.mark(clock);
+                setLimits(usage, QuotaLimits.NONE);
             }
             QuotaRecord record = usage.record();
             if (record.equals(QuotaRecord.NONE)) {
@@ -339,5 +404,6 @@ public final class Quotas {
             usage.isChanged = false;
         }
         changed.clear();
+        usages.drop(Usage::isStored);
     }
 }

@@ -20,6 +20,8 @@ final class Usage {
     long folder;
     /** Whether it differs from its record. */
     boolean isChanged;
+    /** Accounts that have it; guarded by the monitor of {@link UsageTable}. */
+    int accounts;
 
     Usage(QuotaId id, QuotaRecord record) {
         this.id = id;
@@ -40,12 +42,28 @@ final class Usage {
         graceSeconds = limits.graceSeconds();
     }
 
+    /**
+     * Returns whether nothing is lost if it is read from its record later. Limits stay in memory, because they are
+     * counted; so do projects, so that a free number is found.
+     */
+    boolean isStored() {
+        return !isChanged
+                && bytes.taken == countedBytes
+                && bytes.measured == 0
+                && limits().areNone()
+                && (id.kind() != QuotaId.Kind.PROJECT || record().equals(QuotaRecord.NONE));
+    }
+
     QuotaLimits limits() {
         return new QuotaLimits(bytes.soft, bytes.hard, files.soft, files.hard, graceSeconds);
     }
 
     QuotaRecord record() {
         return new QuotaRecord(countedBytes, files.taken, limits(), bytes.overSinceMs, files.overSinceMs, folder);
+    }
+
+    boolean isReached(InstantSource clock) {
+        return bytes.isReached(graceSeconds, clock) || files.isReached(graceSeconds, clock);
     }
 
     boolean admits(long moreBytes, long moreFiles, InstantSource clock) {

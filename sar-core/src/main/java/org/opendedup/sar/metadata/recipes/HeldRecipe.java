@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.pending.HeldRange;
 import org.opendedup.sar.metadata.pending.Overlay;
@@ -88,10 +89,19 @@ public final class HeldRecipe implements Closeable {
     public void holdCount(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         if (chunkId != ChunkId.NONE && container != latest && !containers.contains(container)) {
-            counts.hold(container);
-            containers.add(container);
+            hold(container);
         }
         latest = container;
+    }
+
+    private void hold(long container) throws IOException {
+        try {
+            counts.hold(container);
+            containers.add(container);
+        } catch (IOException e) {
+            // Counts that are damaged, or in a bad block: a change that needs them meets that again and handles it.
+            NoAnswer.rethrow(e);
+        }
     }
 
     long inode() {

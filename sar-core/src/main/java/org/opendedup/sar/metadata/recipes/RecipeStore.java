@@ -3,11 +3,13 @@ package org.opendedup.sar.metadata.recipes;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SortedSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ClockTable;
@@ -154,7 +156,7 @@ public final class RecipeStore implements RecipePages {
         requirePresent(inode);
         // What a snapshot has goes on to refer to its chunks.
         boolean isKept = before.count() > 0 && overlay.keeps(before.birth());
-        recount(isKept ? RecipePage.EMPTY : before, now);
+        counts.replace(isKept ? RecipePage.EMPTY : before, now);
         if (isKept) {
             overlay.noteKept(KEPT_BYTES + KEPT_REFERENCE_BYTES * before.count());
         }
@@ -176,7 +178,7 @@ public final class RecipeStore implements RecipePages {
     public void rewrite(long inode, long page, RecipePage now) throws IOException {
         requirePresent(inode);
         RecipePage before = page(inode, page);
-        recount(before, now);
+        counts.replace(before, now);
         byte[] key = Keys.of(inode, page);
         overlay.rewrite(Family.RECIPE, key, RecipeFormat.encode(key, now), before.birth());
         cache(inode, page, now.bornIn(before.birth()));
@@ -250,19 +252,12 @@ public final class RecipeStore implements RecipePages {
      * @param before the page as {@link #version} returned it
      */
     public void rewriteVersion(byte[] key, RecipePage before, RecipePage now) throws IOException {
-        recount(before, now);
+        counts.replace(before, now);
         byte[] numbers = VersionKeys.numbers(Kind.RECIPE, key);
         overlay.rewrite(Family.VERSION, key, RecipeFormat.encode(numbers, now), before.birth());
         long inode = Keys.longAt(numbers, 0);
         long page = Keys.longAt(numbers, Keys.LONG_BYTES);
         watched.forEach(replaced -> replaced.note(inode, page));
-    }
-
-    private void recount(RecipePage before, RecipePage now) throws IOException {
-        counts.prepare(before);
-        counts.prepare(now);
-        counts.addAll(now, 1);
-        counts.addAll(before, -1);
     }
 
     /** Begins to free the versions that only deleted snapshots have, between these two that exist. */
@@ -271,14 +266,13 @@ public final class RecipeStore implements RecipePages {
     }
 
     /**
-     * Returns the bytes of chunks, before compression, that are freed if all snapshots between these two are deleted,
-     * as of the last commit.
+     * Returns the bytes of chunks, before compression, that are freed if these snapshots are deleted, as of the last
+     * commit.
      *
-     * @param before number of a snapshot, or 0
-     * @param after number of a later one, or of the next one that is made
+     * @param numbers of snapshots that exist
      */
-    public long bytesBetween(long before, long after) throws IOException {
-        return new VersionSpace(overlay, counts, pageBytes, new VersionGap(before, after)).bytes();
+    public long bytesFreedBy(SortedSet<Long> numbers, Snapshots snapshots, Progress progress) throws IOException {
+        return new VersionSpace(overlay, counts, pageBytes, VersionGap.around(numbers, snapshots), progress).bytes();
     }
 
     private void cache(long inode, long page, RecipePage now) {

@@ -1,10 +1,15 @@
 package org.opendedup.sar.metadata.recipes;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.SortedSet;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.versions.Snapshots;
 
 /**
  * What lies between two snapshots: the versions that were born after the one and died by the other. No other snapshot
@@ -14,6 +19,18 @@ import org.opendedup.sar.metadata.record.Keys;
  * @param after number of a later one, or the number of the next one that is made
  */
 record VersionGap(long before, long after) {
+    /** Returns the gaps that are left if these snapshots are deleted: one for each run of them, in ascending order. */
+    static List<VersionGap> around(SortedSet<Long> numbers, Snapshots snapshots) {
+        Deque<VersionGap> gaps = new ArrayDeque<>();
+        for (long number : numbers) {
+            VersionGap last = gaps.peekLast();
+            boolean goesOn = last != null && last.after == number;
+            long before = goesOn ? gaps.removeLast().before : snapshots.before(number);
+            gaps.addLast(new VersionGap(before, snapshots.after(number)));
+        }
+        return List.copyOf(gaps);
+    }
+
     /** The first snapshot with which such a version can have died. */
     long firstDeath() {
         return before + 2;

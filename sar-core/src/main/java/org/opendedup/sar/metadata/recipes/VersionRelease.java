@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
@@ -50,6 +51,8 @@ public final class VersionRelease implements Closeable {
 
     private byte[] next;
     private long freed;
+    /** Deaths whose versions cannot be read. */
+    private long unread;
 
     /** @param gap has deleted snapshots only */
     VersionRelease(Overlay overlay, ReferenceCounts counts, int pageBytes, VersionGap gap) {
@@ -92,30 +95,63 @@ public final class VersionRelease implements Closeable {
         return !deaths.isEmpty();
     }
 
-    /** Loads the versions with this death and birth of one record, or of names with the same hash. */
+    /**
+     * Loads the versions with this death and birth of one record, or of names with the same hash. Leaves them as they
+     * are if the disk does not return them, so that the others can be freed: a check finds them, and a repair frees
+     * them.
+     */
     private int load(byte[] deathKey) throws IOException {
-        deaths.add(deathKey);
         Kind kind = VersionKeys.kindOfDeath(deathKey);
-        if (kind == null) {
+        List<Version> found = kind == null ? List.of() : readTwice(deathKey, kind);
+        if (found == null) {
             return 0;
         }
+        deaths.add(deathKey);
+        int references = 0;
+        for (Version version : found) {
+            versions.add(version);
+            references += version.page == null ? 1 : hold(version.page);
+        }
+        return references;
+    }
+
+    /** Returns null if the disk returns them at none of two attempts. */
+    private @Nullable List<Version> readTwice(byte[] deathKey, Kind kind) throws IOException {
+        try {
+            return read(deathKey, kind);
+        } catch (IOException first) {
+            NoAnswer.rethrow(first);
+            try {
+                return read(deathKey, kind);
+            } catch (IOException e) {
+                NoAnswer.rethrow(e);
+                if (unread++ == 0) {
+                    log.error(
+                            "records that only deleted snapshots have cannot be read: they, and their chunks, stay"
+                                    + " stored until 'sdfs-check VOLUME --repair'",
+                            e);
+                }
+                return null;
+            }
+        }
+    }
+
+    private List<Version> read(byte[] deathKey, Kind kind) throws IOException {
         long diedIn = Keys.longAt(deathKey, 0);
         long bornIn = Keys.longAt(deathKey, Keys.LONG_BYTES);
         byte[] numbers = VersionKeys.numbersOfDeath(deathKey);
-        int references = 0;
         byte[] from = VersionKeys.version(kind, numbers, diedIn);
         byte[] to = VersionKeys.version(kind, numbers, diedIn + 1);
+        List<Version> found = new ArrayList<>(1);
         try (Cursor cursor = overlay.scan(Family.VERSION, from, to)) {
             while (cursor.next()) {
                 byte[] value = cursor.value();
                 if (Births.of(value) == bornIn) {
-                    RecipePage page = kind == Kind.RECIPE ? page(numbers, value) : null;
-                    versions.add(new Version(cursor.key(), page));
-                    references += page == null ? 1 : hold(page);
+                    found.add(new Version(cursor.key(), kind == Kind.RECIPE ? page(numbers, value) : null));
                 }
             }
         }
-        return references;
+        return found;
     }
 
     private @Nullable RecipePage page(byte[] key, byte[] value) {
@@ -131,10 +167,20 @@ public final class VersionRelease implements Closeable {
         for (int entry = 0; entry < page.count(); entry++) {
             long container = ChunkId.container(page.chunkId(entry));
             if (!page.isZero(entry) && held.add(container)) {
-                counts.hold(container);
+                hold(container);
             }
         }
         return page.count();
+    }
+
+    private void hold(long container) throws IOException {
+        try {
+            counts.hold(container);
+        } catch (IOException e) {
+            held.remove(container);
+            // Otherwise the counts cannot be read, and what is freed is not counted there.
+            NoAnswer.rethrow(e);
+        }
     }
 
     /** Frees what was loaded; a change like any other. */
@@ -142,8 +188,7 @@ public final class VersionRelease implements Closeable {
         for (Version version : versions) {
             RecipePage page = version.page;
             if (page != null) {
-                counts.prepare(page);
-                counts.addAll(page, -1);
+                counts.replace(page, RecipePage.EMPTY);
             }
             overlay.remove(Family.VERSION, version.key);
         }

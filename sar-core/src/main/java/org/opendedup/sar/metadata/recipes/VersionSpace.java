@@ -3,9 +3,10 @@ package org.opendedup.sar.metadata.recipes;
 import com.carrotsearch.hppc.LongIntHashMap;
 import com.carrotsearch.hppc.cursors.LongIntCursor;
 import java.io.IOException;
+import java.util.List;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.counts.ClockTable;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
@@ -28,13 +29,17 @@ final class VersionSpace {
     private final Overlay overlay;
     private final ReferenceCounts counts;
     private final int pageBytes;
-    private final VersionGap gap;
+    private final List<VersionGap> gaps;
+    private final Progress progress;
+    private long pages;
 
-    VersionSpace(Overlay overlay, ReferenceCounts counts, int pageBytes, VersionGap gap) {
+    /** @param gaps no two of them meet */
+    VersionSpace(Overlay overlay, ReferenceCounts counts, int pageBytes, List<VersionGap> gaps, Progress progress) {
         this.overlay = overlay;
         this.counts = counts;
         this.pageBytes = pageBytes;
-        this.gap = gap;
+        this.gaps = gaps;
+        this.progress = progress;
     }
 
     /** Returns the bytes of these chunks before compression. */
@@ -44,7 +49,9 @@ final class VersionSpace {
             boolean fits = true;
             for (int pass = 0; pass < passes && fits; pass++) {
                 LongIntHashMap references = new LongIntHashMap();
-                fits = add(references, pass, passes);
+                for (int gap = 0; gap < gaps.size() && fits; gap++) {
+                    fits = add(gaps.get(gap), references, pass, passes);
+                }
                 bytes += fits ? freed(references) : 0;
             }
             if (fits) {
@@ -53,12 +60,13 @@ final class VersionSpace {
         }
     }
 
-    /** Counts the references to the chunks of one pass; returns false if they are too many. */
-    private boolean add(LongIntHashMap references, int pass, int passes) throws IOException {
+    /** Counts the references of a gap to the chunks of one pass; returns false if they are too many. */
+    private boolean add(VersionGap gap, LongIntHashMap references, int pass, int passes) throws IOException {
         long death = gap.nextDeath(overlay, gap.firstDeath());
         while (death <= gap.after()) {
             try (Cursor cursor = overlay.scan(Family.DEATH, gap.from(death), gap.to(death))) {
                 while (cursor.next()) {
+                    progress.at("pages of files", pages++, 0);
                     if (VersionKeys.kindOfDeath(cursor.key()) == Kind.RECIPE) {
                         add(page(VersionKeys.numbersOfDeath(cursor.key()), death), references, pass, passes);
                     }
@@ -73,11 +81,12 @@ final class VersionSpace {
     }
 
     private RecipePage page(byte[] key, long death) throws IOException {
-        byte[] value = overlay.get(Family.VERSION, VersionKeys.version(Kind.RECIPE, key, death));
         try {
+            byte[] value = overlay.get(Family.VERSION, VersionKeys.version(Kind.RECIPE, key, death));
             return value == null ? RecipePage.EMPTY : RecipeFormat.decode(key, value, pageBytes);
-        } catch (CorruptionException | UnsupportedFormatException e) {
-            // The chunks of a damaged page are not freed.
+        } catch (IOException e) {
+            // Otherwise the chunks of a page that is damaged, or that the disk does not return, are not freed.
+            NoAnswer.rethrow(e);
             return RecipePage.EMPTY;
         }
     }
@@ -94,7 +103,12 @@ final class VersionSpace {
     private long freed(LongIntHashMap references) throws IOException {
         long bytes = 0;
         for (LongIntCursor each : references) {
-            bytes += counts.count(each.key) == each.value ? counts.length(each.key) : 0;
+            try {
+                bytes += counts.count(each.key) == each.value ? counts.length(each.key) : 0;
+            } catch (IOException e) {
+                // Otherwise nothing is freed where the counts cannot be read.
+                NoAnswer.rethrow(e);
+            }
         }
         return bytes;
     }

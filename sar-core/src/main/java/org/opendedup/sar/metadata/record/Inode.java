@@ -11,7 +11,9 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * length, and the target's bytes. The inode number is the key.
  *
  * @param id inode number; 1 is the root directory; never reused
- * @param generation distinguishes two uses of one number (NFS); always 1, because numbers are not reused
+ * @param generation distinguishes two uses of one number (NFS): 1, or another one that new inodes get since the
+ *     metadata were restored from a backup, because numbers that were used after the backup are used again then; at
+ *     most 2^31 - 1
  * @param mode file type and permissions, as in {@code st_mode}
  * @param links number of names; for a directory 2 plus the number of its subdirectories
  * @param project number of the project that it is charged to, see {@link QuotaId}; 0 if there is none
@@ -84,6 +86,11 @@ public record Inode(
                 id, generation, newMode, links, uid, gid, project, device, size, dataBytes, parent, times, target);
     }
 
+    public Inode withGeneration(long newGeneration) {
+        return new Inode(
+                id, newGeneration, mode, links, uid, gid, project, device, size, dataBytes, parent, times, target);
+    }
+
     public Inode withLinks(int newLinks) {
         return new Inode(
                 id, generation, mode, newLinks, uid, gid, project, device, size, dataBytes, parent, times, target);
@@ -114,10 +121,33 @@ public record Inode(
                 id, generation, mode, links, uid, gid, project, device, size, dataBytes, newParent, times, target);
     }
 
+    public Inode withTimes(Times newTimes) {
+        return new Inode(
+                id, generation, mode, links, uid, gid, project, device, size, dataBytes, parent, newTimes, target);
+    }
+
     /** Returns this inode with a symbolic link's target, whose length becomes the size. */
     public Inode withTarget(byte[] newTarget) {
         int length = newTarget.length;
         return new Inode(id, generation, mode, links, uid, gid, project, device, length, 0, parent, times, newTarget);
+    }
+
+    /** Returns an inode of a snapshot with the numbers that it and its parent have outside of snapshots. */
+    public Inode outsideOfSnapshot() {
+        return new Inode(
+                SnapshotIds.inode(id),
+                generation,
+                mode,
+                links,
+                uid,
+                gid,
+                project,
+                device,
+                size,
+                dataBytes,
+                SnapshotIds.inode(parent),
+                times,
+                target);
     }
 
     /** Returns this inode as that of an empty file whose recipe must still be removed. */

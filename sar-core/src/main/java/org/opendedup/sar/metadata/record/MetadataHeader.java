@@ -14,7 +14,7 @@ import java.util.UUID;
  */
 public record MetadataHeader(UUID volume, int pageBytes, long createdNs, int formatVersion, Contents contents) {
     /** The only version that this program writes and reads. */
-    public static final int FORMAT_VERSION = 12;
+    public static final int FORMAT_VERSION = 13;
 
     /** What a volume stores; the order is that of the stored format. */
     public enum Contents {

@@ -9,6 +9,7 @@ public final class Modes {
     public static final int FIFO = 0010000;
     public static final int SOCKET = 0140000;
     public static final int CHARACTER_DEVICE = 0020000;
+    public static final int BLOCK_DEVICE = 0060000;
     public static final int PERMISSIONS = 07777;
 
     private Modes() {}

@@ -17,8 +17,13 @@ public final class SystemRecords {
     public static final byte[] HEADER = Keys.of("header");
     public static final byte[] NAME_HASH = Keys.of("name-hash");
     public static final byte[] NEXT_INODE = Keys.of("next-inode");
+    /** The generation of new inodes; absent, and 1, if the metadata were never restored from a backup. */
+    public static final byte[] INODE_GENERATION = Keys.of("inode-generation");
     /** The number of the next snapshot; absent before the first one. */
     public static final byte[] NEXT_SNAPSHOT = Keys.of("next-snapshot");
+
+    /** The rollback that is not finished, see {@link RollbackRecord}; absent if there is none. */
+    public static final byte[] ROLLBACK = Keys.of("rollback");
 
     public static final byte[] NEXT_CONTAINER = Keys.of("next-container");
     public static final byte[] TOTALS = Keys.of("totals");
@@ -28,8 +33,14 @@ public final class SystemRecords {
     /** The last scrub that was completed; absent before. */
     public static final byte[] LAST_SCRUB = Keys.of("last-scrub");
 
+    /** That the volume is a replica; absent in any other volume. */
+    public static final byte[] REPLICA = Keys.of("replica");
+
     /** What is known of all stream logs; absent while there was none. */
     public static final byte[] STREAM_LOGS = Keys.of("stream-logs");
+
+    /** The last epoch in which the fast tier was used; absent while it was in none. */
+    public static final byte[] FAST_TIER = Keys.of("fast-tier");
 
     /** Number of damaged slots without a recorded place; absent while there was never one. */
     public static final byte[] UNRECORDED_DAMAGE = Keys.of("damage-unrecorded");

@@ -1,6 +1,7 @@
 package org.opendedup.sar.metadata.record;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
@@ -12,8 +13,17 @@ public final class ValueReader {
      */
     public static final byte[] CHANGED = {};
 
+    /**
+     * Stands in the versions for a record that could not be read when it was replaced; a birth may be added to it.
+     * Every reader refuses it as damaged, and says what it is. No record has the version 0.
+     */
+    public static final byte[] UNREAD = {0};
+
     private final byte[] bytes;
     private final int end;
+    /** Where the bytes come from, if they are no record of the database. */
+    private final @Nullable String source;
+
     private final String kind;
     private final long id;
     private int position;
@@ -24,14 +34,27 @@ public final class ValueReader {
     }
 
     public ValueReader(byte[] bytes, int end, String kind, long id) {
+        this(bytes, end, null, kind, id);
+    }
+
+    private ValueReader(byte[] bytes, int end, @Nullable String source, String kind, long id) {
         this.bytes = bytes;
         this.end = end;
+        this.source = source;
         this.kind = kind;
         this.id = id;
     }
 
+    /** Reads bytes that are not of the database; error messages call them {@code kind} {@code number} of the source. */
+    public static ValueReader of(byte[] bytes, String source, String kind, long number) {
+        return new ValueReader(bytes, bytes.length, source, kind, number);
+    }
+
     /** Reads the first byte of a record, its version; only one version of each record exists. */
     public ValueReader expectVersion(int known) throws CorruptionException, UnsupportedFormatException {
+        if (isUnread()) {
+            throw corruption("a record", "none");
+        }
         int version = readByte();
         if (version != known) {
             throw new UnsupportedFormatException(place(), version, known);
@@ -46,7 +69,8 @@ public final class ValueReader {
         return bytes[position++] & 0xff;
     }
 
-    long readVarint() throws CorruptionException {
+    /** Reads a varint of 64 bits; as a signed number it may be negative. */
+    public long readVarint() throws CorruptionException {
         long value = 0;
         for (int shift = 0; shift < 64; shift += 7) {
             int next = readByte();
@@ -68,7 +92,7 @@ public final class ValueReader {
     }
 
     /** Reads an int that was written as its 32 bits. */
-    int readInt() throws CorruptionException {
+    public int readInt() throws CorruptionException {
         return (int) readVarint(0xffff_ffffL);
     }
 
@@ -116,7 +140,15 @@ public final class ValueReader {
         }
     }
 
+    private boolean isUnread() {
+        return bytes.length == UNREAD.length && bytes[0] == UNREAD[0];
+    }
+
     public CorruptionException corruption(String expected, String found) {
+        if (isUnread()) {
+            return new CorruptionException(
+                    place(), -1, "a record", "a note that it could not be read when it was replaced");
+        }
         return bytes == CHANGED
                 ? new CorruptionException(
                         place(), -1, "what the key of this volume sealed", "a record that was changed or exchanged")
@@ -124,6 +156,6 @@ public final class ValueReader {
     }
 
     private String place() {
-        return "metadata database, " + kind + " " + id;
+        return (source == null ? "metadata database" : source) + ", " + kind + " " + id;
     }
 }

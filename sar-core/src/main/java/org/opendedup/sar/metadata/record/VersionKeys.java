@@ -37,6 +37,11 @@ public final class VersionKeys {
             return numberBytes;
         }
 
+        /** Returns whether names follow the numbers, so that several records may have the same numbers. */
+        public boolean hasName() {
+            return this == ENTRY || this == XATTR;
+        }
+
         /** Returns the kind of a version; null if the key is none of a version. */
         static @Nullable Kind of(byte code) {
             for (Kind kind : values()) {
@@ -75,6 +80,12 @@ public final class VersionKeys {
     /** Returns the numbers at the beginning of the key of the record that this is a version of. */
     public static byte[] numbers(Kind kind, byte[] version) {
         return Arrays.copyOfRange(version, 1, 1 + kind.numberBytes);
+    }
+
+    /** Returns the key of the record that this is a version of. */
+    public static byte[] keyOf(Kind kind, byte[] version) {
+        byte[] name = Arrays.copyOfRange(version, bytesBeforeName(version), version.length);
+        return Keys.join(numbers(kind, version), name);
     }
 
     /** Returns the death of a version, by its key. */

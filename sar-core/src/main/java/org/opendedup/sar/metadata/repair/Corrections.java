@@ -103,6 +103,14 @@ public interface Corrections {
     /** The record that says where on the fast tier a file lies cannot be decoded. */
     default void rawDamaged(long inode) throws IOException {}
 
+    /**
+     * No snapshot has a version, and none is being freed that had it.
+     *
+     * @param key of the version
+     * @param death key of its death
+     */
+    default void versionOfNoSnapshot(byte[] key, byte[] death) throws IOException {}
+
     /** Versions that snapshots have, and the list by which they are freed, differ. */
     default void deaths() throws IOException {}
 

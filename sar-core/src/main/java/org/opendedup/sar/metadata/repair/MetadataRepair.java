@@ -4,10 +4,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.Namespace;
@@ -19,6 +22,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.quota.Recount;
 import org.opendedup.sar.metadata.record.Births;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -39,6 +43,7 @@ import org.opendedup.sar.metadata.record.VersionKeys.Kind;
 import org.opendedup.sar.metadata.versions.Kinds;
 import org.opendedup.sar.metadata.versions.Snapshots;
 import org.opendedup.sar.metadata.versions.VersionKeeper;
+import org.opendedup.sar.metadata.versions.VersionKeeper.Rule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,6 +71,11 @@ public class MetadataRepair implements Corrections {
     private final Sentences done = new Sentences();
     /** Of new records. */
     private final long birth;
+    /**
+     * What snapshots keep of the records that are replaced. Nothing, because what is damaged is so in snapshots, too;
+     * but in the middle of a rollback, files are wrong that snapshots have right.
+     */
+    private final Rule rule;
 
     private @Nullable MetadataRecords records;
     /** Changes that are not written yet; null for a record that is removed. */
@@ -99,7 +109,10 @@ public class MetadataRepair implements Corrections {
         this.quarantine = quarantine;
         this.backingFiles = backingFiles;
         this.nowNs = nowNs;
-        birth = Snapshots.open(database).birth();
+        Snapshots snapshots = Snapshots.open(database);
+        birth = snapshots.birth();
+        boolean isRolledBack = database.get(Family.SYSTEM, SystemRecords.ROLLBACK) != null;
+        rule = isRolledBack ? Rule.of(snapshots) : Rule.NONE;
         nameHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
     }
 
@@ -166,29 +179,60 @@ public class MetadataRepair implements Corrections {
                 new Quarantine.Record(family, ByteBuffer.wrap(key)), value == null ? null : born(family, key, value));
     }
 
-    /** Returns a record with the birth of the one that it replaces: snapshots that have that one have it, too. */
+    /**
+     * Returns a record with the birth of the one that it replaces: snapshots that have that one have it, too. In the
+     * middle of a rollback it is a new one.
+     */
     private byte[] born(Family family, byte[] key, byte[] value) throws IOException {
         if (Kinds.of(family) == null) {
             return value;
         }
-        byte[] before = get(family, key);
+        byte[] before = rule.equals(Rule.NONE) ? get(family, key) : null;
         return Births.stamped(Births.body(value), before == null ? birth : Births.of(before));
     }
 
     /**
-     * Puts a page of a recipe that each snapshot has that was made after the last version of it died: the older ones
-     * have that version, or an earlier one.
+     * Puts a page of a recipe that each snapshot has that was made after the last version of it died, and whose file is
+     * so long: the older ones have that version, or an earlier one. A snapshot in which there is no such file, or a
+     * shorter one, does not get it: a rollback to that would leave it without a file, or behind its end.
      */
     final void putForLater(byte[] key, byte[] value) throws IOException {
-        long born = 0;
+        long born = firstWithPage(Keys.longAt(key, 0), Keys.longAt(key, Keys.LONG_BYTES));
         byte[] from = VersionKeys.version(Kind.RECIPE, key, 0);
         try (Cursor versions =
                 database.scan(Family.VERSION, from, VersionKeys.version(Kind.RECIPE, key, Long.MAX_VALUE))) {
             while (versions.next()) {
-                born = VersionKeys.deathOf(Kind.RECIPE, versions.key());
+                born = Math.max(born, VersionKeys.deathOf(Kind.RECIPE, versions.key()));
             }
         }
         pending.put(new Quarantine.Record(Family.RECIPE, ByteBuffer.wrap(key)), Births.stamped(value, born));
+    }
+
+    /** Returns the number from which on all snapshots have a file with the first byte of a page, by its records. */
+    private long firstWithPage(long inode, long page) throws IOException {
+        byte[] present = get(Family.INODE, Keys.of(inode));
+        long first = present == null ? birth : Births.of(present);
+        long firstLong = 0;
+        byte[] from = VersionKeys.version(Kind.INODE, Keys.of(inode), 0);
+        try (Cursor versions =
+                database.scan(Family.VERSION, from, VersionKeys.version(Kind.INODE, Keys.of(inode), Long.MAX_VALUE))) {
+            while (versions.next()) {
+                first = Math.min(first, Births.of(versions.value()));
+                Inode then = inodeIfSound(inode, versions.value());
+                if (then != null && then.size() <= page * records().pageBytes()) {
+                    firstLong = VersionKeys.deathOf(Kind.INODE, versions.key());
+                }
+            }
+        }
+        return Math.max(first, firstLong);
+    }
+
+    private static @Nullable Inode inodeIfSound(long id, byte[] value) throws IOException {
+        try {
+            return Inode.decode(id, value);
+        } catch (CorruptionException e) {
+            return null;
+        }
     }
 
     void flushIfLarge() throws IOException {
@@ -205,6 +249,7 @@ public class MetadataRepair implements Corrections {
             quarantine.keep(pending.keySet());
         }
         try (Batch batch = database.batch()) {
+            keepVersions(batch);
             for (Map.Entry<Quarantine.Record, byte @Nullable []> change : pending.entrySet()) {
                 byte[] key = change.getKey().key().array();
                 byte[] value = change.getValue();
@@ -223,8 +268,28 @@ public class MetadataRepair implements Corrections {
         pending.clear();
     }
 
+    private void keepVersions(Batch batch) throws IOException {
+        Map<Family, Map<byte[], byte[]>> replaced = new EnumMap<>(Family.class);
+        pending.forEach((record, value) -> replaced.computeIfAbsent(
+                        record.family(), family -> new TreeMap<>(Arrays::compareUnsigned))
+                .put(record.key().array(), value == null ? Generation.DELETED : value));
+        for (Map.Entry<Family, Map<byte[], byte[]>> changed : replaced.entrySet()) {
+            VersionKeeper.keep(database, batch, rule, changed.getKey(), changed.getValue(), Map.of());
+        }
+    }
+
+    /** What the version refers to is counted again in the next round. */
+    @Override
+    public void versionOfNoSnapshot(byte[] key, byte[] death) throws IOException {
+        put(Family.VERSION, key, null);
+        put(Family.DEATH, death, null);
+        done("a version of a record that no snapshot has was removed");
+        flushIfLarge();
+    }
+
     @Override
     public void deaths() throws IOException {
+        flush();
         try (RecordCursor<MetadataRecords.Version> versions = records().versions()) {
             while (versions.next()) {
                 MetadataRecords.Version version = versions.value();

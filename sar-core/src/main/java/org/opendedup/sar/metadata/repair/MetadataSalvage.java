@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
@@ -15,6 +16,7 @@ import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.ValueReader;
@@ -26,6 +28,9 @@ import org.opendedup.sar.metadata.record.ValueReader;
 public final class MetadataSalvage {
     /** Numbers that are not used after the highest one that is known: lost records may have had them. */
     private static final long SPARE_NUMBERS = 1 << 16;
+
+    /** Numbers that a former owner can have reserved in a lost log: containers of 4 TiB. */
+    private static final long LOST_NUMBERS = 1 << 20;
 
     private static final byte[] DAMAGED = {0};
 
@@ -69,6 +74,7 @@ public final class MetadataSalvage {
         if (!lost.of(Family.VERSION).isEmpty() || !lost.of(Family.SYSTEM).isEmpty()) {
             dropSnapshots(target, lost);
         }
+        endReceive(target, lost);
         long spare = lost.isEmpty() ? 0 : SPARE_NUMBERS;
         long container =
                 Math.max(number(target, SystemRecords.NEXT_CONTAINER), sound[0].highestContainer() + 1 + spare);
@@ -89,6 +95,22 @@ public final class MetadataSalvage {
             batch.commitLater();
         }
         return lost;
+    }
+
+    /**
+     * Skips numbers of containers and inodes after those that are known: a former owner may have reserved them in what
+     * is lost, and still have packs of such numbers. Durable when it returns.
+     *
+     * @param metadata of a volume in an object store, as its records are read and written
+     */
+    public static void skipLostNumbers(KeyValueStore metadata) throws IOException {
+        try (Batch batch = metadata.batch()) {
+            for (byte[] key : List.of(SystemRecords.NEXT_CONTAINER, SystemRecords.NEXT_INODE)) {
+                long next = SystemRecords.decodeNumber(StoredRecords.system(metadata, key));
+                batch.put(Family.SYSTEM, key, SystemRecords.encodeNumber(next + LOST_NUMBERS));
+            }
+            batch.commit();
+        }
     }
 
     private static SoundRecords describe(KeyValueStore target, OlderMetadata older, LostRecords lost)
@@ -177,11 +199,50 @@ public final class MetadataSalvage {
      * whose own record is lost would never be freed.
      */
     private static void dropSnapshots(KeyValueStore target, LostRecords lost) throws IOException {
-        boolean hadSome = drop(target, Family.SYSTEM, SnapshotRecord.FIRST_KEY, SnapshotRecord.END_KEY);
+        boolean hadSome = drop(target, Family.SYSTEM, SnapshotRecord.KEYS.first(), SnapshotRecord.KEYS.end());
         hadSome |= drop(target, Family.VERSION, Keys.FIRST, Keys.END);
         drop(target, Family.DEATH, Keys.FIRST, Keys.END);
         if (hadSome) {
             lost.say("all snapshots, because records that they need are lost");
+        }
+        if (target.get(Family.SYSTEM, SystemRecords.ROLLBACK) != null) {
+            // Its snapshot is gone, so nothing could finish it, or open the volume.
+            remove(target, SystemRecords.ROLLBACK);
+            lost.say("a rollback that was not finished, because its snapshot is lost: some files are as in the"
+                    + " snapshot, and the others as before the rollback");
+        }
+    }
+
+    /**
+     * Ends that a snapshot is being received, as giving it up does, except that the files stay as they are. Going on
+     * would be wrong: a repair takes out names that lead to what the stream has not brought yet.
+     */
+    private static void endReceive(KeyValueStore target, LostRecords lost) throws IOException {
+        byte[] value = target.get(Family.SYSTEM, SystemRecords.REPLICA);
+        ReplicaRecord replica = value == null ? null : ReplicaRecord.decode(value);
+        if (replica == null || replica.underWay() == null) {
+            return;
+        }
+        if (replica.received() == null) {
+            remove(target, SystemRecords.REPLICA);
+        } else {
+            try (Batch batch = target.batch()) {
+                batch.put(
+                        Family.SYSTEM, SystemRecords.REPLICA, replica.with(null).encode());
+                batch.commitLater();
+            }
+        }
+        lost.say("that a snapshot of another volume was being received: some files are as in that snapshot, and the"
+                + " others as before. "
+                + (replica.received() == null
+                        ? "Receive it into a new volume"
+                        : "'receive --discard-changes' gives up what was received of it"));
+    }
+
+    private static void remove(KeyValueStore target, byte[] key) throws IOException {
+        try (Batch batch = target.batch()) {
+            batch.delete(Family.SYSTEM, key);
+            batch.commitLater();
         }
     }
 

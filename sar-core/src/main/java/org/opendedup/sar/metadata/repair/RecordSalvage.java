@@ -101,8 +101,9 @@ final class RecordSalvage implements Closeable {
             throws IOException {
         RocksDB.loadLibrary();
         List<RocksObject> natives = new ArrayList<>();
+        long lastChange = lastChange(source);
         try (RecordSalvage salvage = open(source, target, natives, progress)) {
-            salvage.noteMissingChanges();
+            salvage.noteMissingChanges(lastChange);
             salvage.estimate();
             salvage.copy(Family.SYSTEM, null);
             salvage.target.flush();
@@ -155,12 +156,27 @@ final class RecordSalvage implements Closeable {
         return family.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
     }
 
-    private void noteMissingChanges() throws IOException {
+    /** Returns the number of the last change that can be read in the logs, and cuts them where one is damaged. */
+    private static long lastChange(Path source) throws IOException {
+        try {
+            return KeyValueStores.cutLogsAtDamage(source);
+        } catch (CorruptionException e) {
+            throw new CorruptionException(
+                    RocksDbErrors.place(source),
+                    -1,
+                    "logs and tables of one state",
+                    e.getMessage() + "; restore the newest backup instead");
+        }
+    }
+
+    private void noteMissingChanges(long lastChange) throws IOException {
+        long last = lastChange;
         if (Files.exists(source.resolve(AcknowledgedSequence.NAME))) {
             try (AcknowledgedSequence acknowledged = AcknowledgedSequence.open(source, false)) {
-                lost.addChanges(Math.max(0, acknowledged.last() - database.getLatestSequenceNumber()));
+                last = Math.max(last, acknowledged.last());
             }
         }
+        lost.addChanges(Math.max(0, last - database.getLatestSequenceNumber()));
     }
 
     private void estimate() throws RocksDBException {

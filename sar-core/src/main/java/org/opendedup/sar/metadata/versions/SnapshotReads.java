@@ -64,21 +64,13 @@ public final class SnapshotReads {
         byte[] to = VersionKeys.version(kind, Arrays.copyOf(plain, kind.numberBytes()), Long.MAX_VALUE);
         try (Cursor versions = database.scan(Family.VERSION, from, to)) {
             while (versions.next()) {
-                if (Arrays.equals(nameOf(kind, versions.key()), name(kind, plain))) {
+                if (Arrays.equals(VersionKeys.keyOf(kind, versions.key()), plain)) {
                     byte[] value = versions.value();
                     return Births.of(value) <= snapshot ? value : null;
                 }
             }
         }
         return null;
-    }
-
-    private static byte[] name(Kind kind, byte[] key) {
-        return Arrays.copyOfRange(key, Math.min(key.length, kind.numberBytes()), key.length);
-    }
-
-    private static byte[] nameOf(Kind kind, byte[] version) {
-        return Arrays.copyOfRange(version, 1 + kind.numberBytes() + Keys.LONG_BYTES, version.length);
     }
 
     /** Returns a cursor over the records of a snapshot from {@code from} (inclusive) to {@code to} (exclusive). */
@@ -202,12 +194,12 @@ public final class SnapshotReads {
             while (versionKey != null && Arrays.equals(numbers, numbersOf(versionKey))) {
                 long death = Keys.longAt(versionKey, 1 + kind.numberBytes());
                 if (death > snapshot) {
-                    byte[] key = inSnapshot(Keys.join(numbers, nameOf(kind, versionKey)));
+                    byte[] key = inSnapshot(VersionKeys.keyOf(kind, versionKey));
                     if (decided.add(key) && Births.of(versions.value()) <= snapshot) {
                         records.putIfAbsent(key, versions.value());
                     }
                 }
-                boolean isOver = death > snapshot && !hasNames();
+                boolean isOver = death > snapshot && !kind.hasName();
                 if (++passed >= MOST_PASSED && (death <= snapshot || isOver)) {
                     moveTo(VersionKeys.version(kind, numbers, isOver ? Long.MAX_VALUE : snapshot + 1));
                     passed = 0;
@@ -215,10 +207,6 @@ public final class SnapshotReads {
                     versionKey = versions.next() ? versions.key() : null;
                 }
             }
-        }
-
-        private boolean hasNames() {
-            return kind == Kind.ENTRY || kind == Kind.XATTR;
         }
 
         private void moveTo(byte[] key) throws IOException {

@@ -55,7 +55,7 @@ public final class Snapshots {
     public static Snapshots open(KeyValueStore database) throws IOException {
         byte[] stored = database.get(Family.SYSTEM, SystemRecords.NEXT_SNAPSHOT);
         Snapshots snapshots = new Snapshots(stored == null ? 0 : SystemRecords.decodeNumber(stored));
-        try (Cursor cursor = database.scan(Family.SYSTEM, SnapshotRecord.FIRST_KEY, SnapshotRecord.END_KEY)) {
+        try (Cursor cursor = database.scan(Family.SYSTEM, SnapshotRecord.KEYS.first(), SnapshotRecord.KEYS.end())) {
             while (cursor.next()) {
                 SnapshotRecord record = SnapshotRecord.decode(cursor.key(), cursor.value());
                 (record.isDeleted() ? snapshots.deleted : snapshots.living).put(record.number(), record);
@@ -149,10 +149,42 @@ public final class Snapshots {
         return found == null ? next : found;
     }
 
+    /**
+     * Returns whether a snapshot has what was born and died then: one that exists, or one that is deleted and whose
+     * versions are being freed.
+     */
+    public boolean haveVersion(long birth, long death) {
+        return hasNumber(living, birth, death) || hasNumber(deleted, birth, death);
+    }
+
+    private static boolean hasNumber(NavigableMap<Long, SnapshotRecord> of, long birth, long death) {
+        Long first = of.ceilingKey(birth);
+        return first != null && first < death;
+    }
+
     /** Returns the snapshot of a name; null if readers see none. */
     public @Nullable SnapshotRecord find(String name) {
         Long number = visible.get(name);
         return number == null ? null : living.get(number);
+    }
+
+    /**
+     * Returns the generation of an inode. That of one in a snapshot depends on when the snapshot was made: after the
+     * metadata were restored from a backup, the number of a snapshot that was made after the backup is used again.
+     *
+     * @param generation of the inode's record
+     */
+    public long generation(long id, long generation) {
+        SnapshotRecord snapshot = SnapshotIds.isInSnapshot(id) ? living.get(SnapshotIds.snapshot(id)) : null;
+        return snapshot == null ? generation : generation + snapshot.createdMs() & Integer.MAX_VALUE;
+    }
+
+    /** Returns until when any snapshot is held, in milliseconds since 1970; 0 if none ever was. */
+    public long heldUntilMs() {
+        return living.values().stream()
+                .mapToLong(SnapshotRecord::heldUntilMs)
+                .max()
+                .orElse(0);
     }
 
     /** Returns whether a name is taken, also by a snapshot that is not durable yet. */
@@ -172,7 +204,7 @@ public final class Snapshots {
     }
 
     /** Checks that a snapshot exists. Whoever read something of it before this call read the right thing. ESTALE. */
-    void requireLiving(long number) throws PosixException {
+    public void requireLiving(long number) throws PosixException {
         if (!living.containsKey(number)) {
             throw new PosixException(Reason.ESTALE, "snapshot " + number + " is deleted");
         }
@@ -213,6 +245,12 @@ public final class Snapshots {
                 return;
             }
         }
+    }
+
+    /** Returns the name of a snapshot for a message, in quotes; its number if there is none. */
+    public String textOf(long number) {
+        SnapshotRecord record = living.get(number);
+        return record == null ? Long.toString(number) : "'" + text(record) + "'";
     }
 
     /** Returns the name of a snapshot for a message. */

@@ -1,13 +1,18 @@
 package org.opendedup.sar.restore.bulk;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Decoding;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Restores many files at once, in the order of the containers. Each container is read once, whole or in ranges,
@@ -17,6 +22,11 @@ import org.opendedup.sar.disk.Importance;
  * thread.
  */
 public final class ContainerOrderRestore {
+    private static final Logger log = LoggerFactory.getLogger(ContainerOrderRestore.class);
+
+    /** Containers of an object store that are asked for at the same time; their places take some MiB. */
+    private static final int AHEAD = 8;
+
     private final ContainerStore containers;
     private final DiskQueue queue;
     private final boolean verifyFingerprints;
@@ -55,32 +65,75 @@ public final class ContainerOrderRestore {
         Places.Cursor place = places.from(fromContainer << ChunkId.SLOT_BITS);
         var failure = new AtomicReference<@Nullable IOException>();
         boolean more = place.next();
+        Deque<Planned> ahead = new ArrayDeque<>();
+        int mostAhead = containers.answersAtOnce() ? AHEAD : 1;
         try (Decoding decoding = containers.decoding()) {
-            while (more) {
-                long container = ChunkId.container(place.chunkId());
+            while (more || !ahead.isEmpty()) {
+                while (more && ahead.size() < mostAhead) {
+                    long container = ChunkId.container(place.chunkId());
+                    var batch = new PlaceBatch(writer, verifyFingerprints, failure);
+                    do {
+                        batch.add(place);
+                        more = place.next();
+                    } while (more && ChunkId.container(place.chunkId()) == container && !batch.isFull());
+                    ahead.add(new Planned(container, batch));
+                }
+                if (containers.answersAtOnce()) {
+                    // The tables of these came while those before were read.
+                    ahead.stream().limit(AHEAD / 2).forEach(Planned::expect);
+                }
+                Planned next = ahead.remove();
                 if (milestones.isDue()) {
                     decoding.close();
                     throwIfFailed(failure);
-                    milestones.reached(container);
+                    milestones.reached(next.container);
                 }
-                var batch = new PlaceBatch(writer, verifyFingerprints, failure);
-                do {
-                    batch.add(place);
-                    more = place.next();
-                } while (more && ChunkId.container(place.chunkId()) == container && !batch.isFull());
-                read(container, batch, decoding);
+                read(next, decoding);
                 throwIfFailed(failure);
             }
         }
         throwIfFailed(failure);
     }
 
-    private void read(long container, PlaceBatch batch, Decoding decoding) {
+    /** A container that is read next, or soon. */
+    private final class Planned {
+        private final long container;
+        private final PlaceBatch batch;
+        private int @Nullable [] frames;
+
+        Planned(long container, PlaceBatch batch) {
+            this.container = container;
+            this.batch = batch;
+            containers.expect(container, batch.bytes());
+        }
+
+        int[] frames() {
+            int[] located = frames == null ? batch.locate(containers) : frames;
+            frames = located;
+            return located;
+        }
+
+        /** Asks for the frames. */
+        void expect() {
+            if (frames == null && frames().length > 0) {
+                int[] located = frames();
+                try {
+                    LocatedTable at = containers.located(container);
+                    containers.expect(at.pack(), at.start(located[0]), at.end(located[located.length - 1]));
+                } catch (IOException e) {
+                    log.debug("container {} is not read ahead; who reads it gets the error", container, e);
+                }
+            }
+        }
+    }
+
+    private void read(Planned planned, Decoding decoding) {
+        PlaceBatch batch = planned.batch;
+        int[] frames = planned.frames();
         try {
-            int[] frames = batch.locate(containers);
             // So that no reader waits for a turn while this waits for the destination.
             decoding.awaitRoomForContainer();
-            readInTurn(container, frames, batch, decoding);
+            readInTurn(planned.container, frames, batch, decoding);
         } catch (IOException e) {
             batch.allDamaged(e);
         }

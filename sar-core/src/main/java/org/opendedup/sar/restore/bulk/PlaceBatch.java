@@ -60,6 +60,15 @@ final class PlaceBatch implements FrameConsumer {
         return count == MAX_PLACES;
     }
 
+    /** Returns the bytes of all places; a chunk with several places counts as often. */
+    long bytes() {
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            bytes += lengths[i];
+        }
+        return bytes;
+    }
+
     /** Adds the current place of the cursor. */
     void add(Places.Cursor place) {
         if (count == chunkIds.length) {

@@ -168,6 +168,16 @@ public final class FrameLoader {
         }
     }
 
+    /** Returns whether containers are in a store that answers many requests at the same time. */
+    boolean answersAtOnce() {
+        return containers.answersAtOnce();
+    }
+
+    /** See {@link ContainerStore#expect(long, long)}. */
+    void expect(long container, long wantedBytes) {
+        containers.expect(container, wantedBytes);
+    }
+
     /** Counts frames that were {@link #cached} and are used. */
     public void noteHits(int frames) {
         hits.add(frames);

@@ -183,6 +183,15 @@ public final class FrameTurn implements AutoCloseable {
 
     /** Reads the claimed frames. Leaves out those that cannot be read, whose damage is reported. */
     public void read() {
+        if (shared.containers.answersAtOnce()) {
+            for (Piece piece : pieces) {
+                // Frames that are not yet written are in memory.
+                if (piece.fetch.table.contains(piece.fetch.frames[piece.to - 1])) {
+                    LongVisits.Range range = piece.range();
+                    shared.containers.expect(range.pack(), range.from(), range.to());
+                }
+            }
+        }
         for (Piece piece : pieces) {
             try {
                 piece.fetch.read(piece);

@@ -1,5 +1,7 @@
 package org.opendedup.sar.restore.frame;
 
+import com.carrotsearch.hppc.LongIntHashMap;
+import com.carrotsearch.hppc.procedures.LongIntProcedure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -136,6 +138,9 @@ public final class WantedChunks implements AutoCloseable {
      * {@link #frameId}. A chunk whose frame cannot be found is left out, and stays missing.
      */
     public long[] missingFrames() {
+        if (loader.answersAtOnce()) {
+            expectUnknown();
+        }
         long[] ids = new long[chunks.count()];
         int missing = 0;
         for (int i = 0; i < chunks.count(); i++) {
@@ -144,6 +149,17 @@ public final class WantedChunks implements AutoCloseable {
             }
         }
         return SortedIds.of(ids, missing);
+    }
+
+    /** Asks for the containers whose frame tables are to be read, all at the same time. */
+    private void expectUnknown() {
+        LongIntHashMap wanted = new LongIntHashMap();
+        for (int i = 0; i < chunks.count(); i++) {
+            if (isMissing(i) && chunks.frame(i) < 0) {
+                wanted.addTo(ChunkId.container(chunks.chunkId(i)), chunks.length(i));
+            }
+        }
+        wanted.forEach((LongIntProcedure) loader::expect);
     }
 
     private boolean findFrame(int chunk) {

@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.record.RecipePages;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
@@ -40,7 +41,10 @@ public final class ReadStreams {
         this.budget = budget;
         this.threads = threads;
         threads.scheduleWithFixedDelay(
-                () -> tidy(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)), IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
+                Threads.lasting(() -> tidy(TimeUnit.SECONDS.toNanos(IDLE_SECONDS))),
+                IDLE_SECONDS,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS);
     }
 
     /**

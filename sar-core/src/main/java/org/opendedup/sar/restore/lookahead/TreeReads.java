@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.record.RecipePages;
 import org.opendedup.sar.restore.lookahead.TreeReader.Place;
@@ -113,7 +114,7 @@ public final class TreeReads {
         this.recipes = recipes;
         this.threads = threads;
         threads.scheduleWithFixedDelay(
-                this::tidy, ReadStreams.IDLE_SECONDS, ReadStreams.IDLE_SECONDS, TimeUnit.SECONDS);
+                Threads.lasting(this::tidy), ReadStreams.IDLE_SECONDS, ReadStreams.IDLE_SECONDS, TimeUnit.SECONDS);
     }
 
     /**

@@ -19,6 +19,7 @@ import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.volume.config.HeldUntil;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
@@ -53,9 +54,10 @@ final class MetadataFolder implements AutoCloseable {
     private static final String LOCK = "ACKNOWLEDGED";
     /**
      * Files that belong to the folder, not to the database. The copy of a key header is one: set aside, it would keep
-     * slots that are removed later.
+     * slots that are removed later. So is what says that no one may remove the volume.
      */
-    private static final Set<String> STAYS = Set.of("ballast", "ballast.new", "volume.keys", "volume.keys.new");
+    private static final Set<String> STAYS =
+            Set.of("ballast", "ballast.new", "volume.keys", "volume.keys.new", HeldUntil.NAME);
 
     /** Sees each step of a replacement; tests stop it there. */
     @FunctionalInterface

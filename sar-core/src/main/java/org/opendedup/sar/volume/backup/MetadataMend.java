@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,9 @@ import org.opendedup.sar.metadata.record.ValueReader;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
- * Mends a metadata database with damaged tables, without losing anything: a table never changes, so the copy that a
- * backup has takes its place. RocksDB compares the random id of each table with its manifest, so a table of another
- * history is not taken. {@code CURRENT} is written anew if it is damaged or missing.
+ * Mends a metadata database with damaged or missing tables, without losing anything: a table never changes, so the copy
+ * that a backup has takes its place. RocksDB compares the random id of each table with its manifest, so a table of
+ * another history is not taken. {@code CURRENT} is written anew if it is damaged or missing.
  *
  * <p>The mended database is made beside the damaged one, of which intact tables are linked. Every record is read before
  * it takes its place. For a volume that is not in use.
@@ -119,7 +120,9 @@ public final class MetadataMend {
             if (name.equals(CURRENT)) {
                 throw mend.hopelessness();
             }
-            Files.createLink(target.resolve(name), folder.path().resolve(name));
+            if (mend.old.exists(name)) {
+                Files.createLink(target.resolve(name), folder.path().resolve(name));
+            }
         }
     }
 
@@ -213,6 +216,23 @@ public final class MetadataMend {
         }
         if (!old.exists(CURRENT)) {
             takeCurrent(folder.path().resolve(CURRENT), target.resolve(CURRENT));
+        }
+        if (!hopeless.contains(CURRENT)) {
+            takeMissingTables();
+        }
+    }
+
+    /** Takes the tables that the manifest names and that are not in the folder, which a list of it does not show. */
+    private void takeMissingTables() throws IOException {
+        for (Map.Entry<String, Long> table : KeyValueStores.tablesOf(target).entrySet()) {
+            String name = table.getKey();
+            if (!old.exists(name)) {
+                if (takeFromBackup(name, table.getValue(), target.resolve(name))) {
+                    mended.add(name);
+                } else {
+                    hopeless.add(name);
+                }
+            }
         }
     }
 

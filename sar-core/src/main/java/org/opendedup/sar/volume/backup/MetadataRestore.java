@@ -24,6 +24,7 @@ import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.volume.config.HeldUntil;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.DataLocations;
@@ -165,6 +166,7 @@ public final class MetadataRestore {
             metadata.branch(places.highest() + 1);
             // Those of the time of the backup may be other ones.
             metadata.locations().replace(data.records());
+            HeldUntil.note(folder.path(), metadata.snapshots().heldUntilMs());
         }
         List<String> told = new ArrayList<>(lost);
         if (places.unreadablePacks() > 0) {

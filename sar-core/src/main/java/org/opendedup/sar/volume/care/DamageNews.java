@@ -79,7 +79,8 @@ final class DamageNews implements DamageWatch {
         // What a pass of healing heals before the first look was there.
         wasDamaged = isDamaged.getAsBoolean();
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-damage"));
-        var unused = timer.scheduleWithFixedDelay(this::tick, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
+        var unused =
+                timer.scheduleWithFixedDelay(Threads.lasting(this::tick), PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
     }
 
     void listen(NewDamageListener toTell) {

@@ -1,11 +1,15 @@
 package org.opendedup.sar.volume.care;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.check.Mend;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
@@ -18,16 +22,16 @@ import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.LocationRecords;
+import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
+import org.opendedup.sar.remote.PackObjects;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.TimeStamps;
-import org.opendedup.sar.volume.store.CheckFolder;
-import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.LastBackingFiles;
-import org.opendedup.sar.volume.store.VolumeLocations;
+import org.opendedup.sar.volume.store.UnmountedStores;
 
 /**
  * Checks a volume that is not mounted, at its locations. The metadata database is locked meanwhile, so no mount can
@@ -35,9 +39,6 @@ import org.opendedup.sar.volume.store.VolumeLocations;
  * only a repair asks.
  */
 public final class OfflineCheck {
-    /** Native memory for the metadata database, in bytes. */
-    private static final long DATABASE_BYTES = 64 << 20;
-
     /**
      * What a repair did.
      *
@@ -76,33 +77,70 @@ public final class OfflineCheck {
     }
 
     /**
-     * Checks the volume, and changes nothing.
+     * Checks the volume, and changes nothing. Of a volume in an object store, checks what another machine finds there
+     * now; it may be mounted meanwhile.
      *
+     * @param readsObjects whether each object in the store is read whole and compared with its checksum
      * @throws IOException if it cannot be checked: it is in use, a location is missing or is another volume's
      */
-    public StoredVolume.Report check() throws IOException {
-        DataLocations data = data();
-        KeyValueStore database =
-                KeyValueStores.sealed(KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES), keys);
-        try {
-            var unused = lastUsed(data, database);
-        } catch (IOException e) {
-            database.close();
-            throw e;
-        }
-        try (database;
-                CheckFolder folder = CheckFolder.make(locations.metadata())) {
-            return StoredVolume.unmounted(
-                            packs(data), database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES, keys))
+    public StoredVolume.Report check(boolean readsObjects) throws IOException {
+        try (UnmountedStores stores = UnmountedStores.look(volume, locations, keys)) {
+            var unused = lastUsed(stores);
+            Scratch scratch = stores.folder().scratch(Scratch.MOST_MEMORY_BYTES, keys);
+            StoredVolume.Report report = StoredVolume.unmounted(packs(stores), stores.metadata(), volume, scratch)
                     .check(progress);
+            PackObjects objects = stores.objects();
+            if (objects == null) {
+                return report;
+            }
+            List<Finding> findings = new ArrayList<>(report.findings());
+            Mend mend = new Mend(volume, false);
+            for (String problem : stores.unusable()) {
+                findings.add(finding(
+                        Severity.DEFECT,
+                        Kind.DAMAGED_OBJECT,
+                        "a checkpoint of the metadata is not whole, and an earlier one was used: " + problem,
+                        mend.of(Kind.LEFT_OBJECTS, "")));
+            }
+            String lease = stores.damageOfLease();
+            if (lease != null) {
+                findings.add(finding(
+                        Severity.DEFECT,
+                        Kind.DAMAGED_OBJECT,
+                        "no machine can mount the volume, because its lease cannot be read: " + lease,
+                        UnmountedStores.LEASE_REMEDY));
+            }
+            int tails = objects.leftTails().size();
+            if (tails > 0) {
+                findings.add(finding(
+                        Severity.NOTE,
+                        Kind.LEFT_OBJECTS,
+                        tails + " objects are parts of packs that are there whole; a crash left them",
+                        mend.of(Kind.LEFT_OBJECTS, "")));
+            }
+            if (readsObjects) {
+                for (String problem : objects.damaged(progress)) {
+                    findings.add(
+                            finding(Severity.DEFECT, Kind.DAMAGED_OBJECT, problem, mend.of(Kind.DAMAGED_OBJECT, "")));
+                }
+            }
+            return new StoredVolume.Report(report.containers(), findings);
         }
+    }
+
+    private static Finding finding(Severity severity, Kind kind, String what, String mend) {
+        return new Finding(severity, kind, what, List.of(), List.of(), mend);
+    }
+
+    /** As {@link #check(boolean)}, without reading objects whole. */
+    public StoredVolume.Report check() throws IOException {
+        return check(false);
     }
 
     /** Makes the container table anew; see {@link TableRebuild}. */
     public TableRebuild.Report rebuildContainers() throws IOException {
-        DataLocations data = data();
-        try (KeyValueStore database = open()) {
-            return VolumeRepair.rebuild(packs(data), database, lastUsed(data, database), progress);
+        try (UnmountedStores stores = open()) {
+            return VolumeRepair.rebuild(packs(stores), stores.metadata(), lastUsed(stores), progress);
         }
     }
 
@@ -114,46 +152,65 @@ public final class OfflineCheck {
      * @throws IOException if it is a volume of chunks, of which only the client has the references; nothing is changed
      */
     public RepairReport repair() throws IOException {
-        DataLocations data = data();
-        Path metadata = locations.metadata();
-        try (KeyValueStore database = open();
-                CheckFolder folder = CheckFolder.make(metadata);
-                LastBackingFiles backing = LastBackingFiles.at(locations, identity(database))) {
+        try (UnmountedStores stores = open();
+                LastBackingFiles backing = LastBackingFiles.at(locations, identity(stores.metadata()))) {
+            KeyValueStore database = stores.metadata();
             // By recipes, which a volume of chunks does not have, all its chunks would be garbage.
             ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
-            MetadataRepair repair =
-                    new MetadataRepair(database, FileDirectory.open(metadata), backing, TimeStamps.now(clock));
+            requireReceived(database);
+            MetadataRepair repair = new MetadataRepair(
+                    database, FileDirectory.open(locations.metadata()), backing, TimeStamps.now(clock));
             TableRebuild.Report rebuilt = VolumeRepair.run(
-                    packs(data),
+                    packs(stores),
                     database,
-                    lastUsed(data, database),
+                    lastUsed(stores),
                     repair,
-                    folder.scratch(Scratch.MOST_MEMORY_BYTES, keys),
+                    stores.folder().scratch(Scratch.MOST_MEMORY_BYTES, keys),
                     progress);
-            return new RepairReport(rebuilt, repair.done(), repair.quarantines());
+            List<String> done = new ArrayList<>(repair.done());
+            PackObjects objects = stores.objects();
+            int tails = objects == null ? 0 : objects.deleteLeftTails();
+            if (tails > 0) {
+                done.add("deleted " + tails + " objects that are parts of packs which are there whole");
+            }
+            return new RepairReport(rebuilt, done, repair.quarantines());
         }
     }
 
-    private KeyValueStore open() throws IOException {
-        return KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false, keys);
+    /**
+     * Makes a volume in an object store usable again whose metadata there cannot all be read; see
+     * {@link UnmountedStores#salvage}.
+     */
+    public static String salvageStore(String volume, VolumeConfig.Locations locations, @Nullable VolumeKeys keys)
+            throws IOException {
+        return UnmountedStores.salvage(volume, locations, keys);
+    }
+
+    /** What is received later relies on what was received, as it is. */
+    private void requireReceived(KeyValueStore database) throws IOException {
+        ReplicaRecord replica = MetadataRecords.of(database).replica();
+        if (replica != null && replica.underWay() != null) {
+            throw new IOException("a snapshot is not received to its end, and nothing is repaired until then: send it"
+                    + " again to 'sdfscli " + volume + " receive', or give it up with 'sdfscli " + volume
+                    + " receive --abort'");
+        }
+    }
+
+    private UnmountedStores open() throws IOException {
+        return UnmountedStores.change(volume, locations, keys);
     }
 
     private static UUID identity(KeyValueStore database) throws IOException {
         return ContainerRecords.open(database).header().volume();
     }
 
-    private PackFolder packs(DataLocations data) {
-        return new PackFolder(data, ContainerCipher.of(keys));
-    }
-
-    private DataLocations data() throws IOException {
-        VolumeLocations.requirePresent(locations);
-        return DataLocations.open(locations);
+    private PackFolder packs(UnmountedStores stores) {
+        return new PackFolder(stores.data(), ContainerCipher.of(keys));
     }
 
     /** Returns when the locations were last used, once it is known that they are those of the metadata. */
-    private static Epoch lastUsed(DataLocations data, KeyValueStore database) throws IOException {
-        data.requireAll(new LocationRecords(database).all());
-        return data.lastUsed(identity(database));
+    private static Epoch lastUsed(UnmountedStores stores) throws IOException {
+        stores.data().requireAll(new LocationRecords(stores.metadata()).all());
+        return stores.data().lastUsed(identity(stores.metadata()));
     }
 }

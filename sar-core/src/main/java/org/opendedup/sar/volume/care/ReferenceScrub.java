@@ -44,6 +44,7 @@ final class ReferenceScrub {
             Kind.MISSING_CONTAINER,
             Kind.CONTAINER_HEADER,
             Kind.MISSING_CHUNKS,
+            Kind.DAMAGED_CHUNKS,
             Kind.NOT_CHECKED);
 
     private final VolumeCheck check;

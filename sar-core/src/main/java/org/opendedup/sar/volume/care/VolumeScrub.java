@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -125,12 +126,14 @@ public final class VolumeScrub implements ScrubSource {
             // From now on it goes on by itself after a mount, also if it was held before.
             Recording recording = new Recording(before.beganMs(), before.next(), before.totals(), progress);
             recording.note();
+            parts.containers().storeMissing();
             for (ScrubPhase phase : ScrubPhase.values()) {
                 if (phase.compareTo(before.next().phase()) >= 0) {
                     recording.ended(verify(phase, recording));
                 }
             }
             verifyBackups(recording);
+            mendCopy(recording);
             ScrubRecord complete =
                     new ScrubRecord(before.beganMs(), clock.millis(), false, ScrubCursor.BEGIN, recording.totals);
             note(complete);
@@ -163,6 +166,23 @@ public final class VolumeScrub implements ScrubSource {
             throw e;
         } catch (IOException e) {
             log.warn("the scrub passes over the backups of the metadata, wholly or from there on: {}", e.toString());
+        }
+    }
+
+    /** Reads the copy of the metadata in an object store, which this machine does not need as long as it has them. */
+    private void mendCopy(Recording recording) throws InterruptedIOException {
+        try {
+            List<String> found = metadata.mendCopy(bytes -> {
+                pace.await(bytes, recording::goesOn);
+                if (!recording.goesOn()) {
+                    throw new InterruptedIOException("the scrub was stopped");
+                }
+            });
+            found.forEach(each -> log.error("the metadata in the store were damaged, and are put again: {}", each));
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            log.warn("the scrub passes over the metadata in the store, wholly or from there on: {}", e.toString());
         }
     }
 

@@ -114,11 +114,11 @@ public final class ClientRecount implements SpaceCollector.Basis {
             named.clear();
             namedBytes = 0;
             references = 0;
-            client.visit((fingerprint, location) -> {
+            client.visit((fingerprint, location, length) -> {
                 if ((references++ & ASKED) == 0) {
                     require(goesOn);
                 }
-                name(fingerprint, location);
+                name(fingerprint, location, length);
             });
             requireReferences();
             changed += apply(goesOn);
@@ -142,14 +142,14 @@ public final class ClientRecount implements SpaceCollector.Basis {
         }
     }
 
-    private void name(byte[] fingerprint, long location) throws IOException {
+    private void name(byte[] fingerprint, long location, int length) throws IOException {
         boolean isLocation = location >= ChunkVolume.FIRST_LOCATION;
-        boolean isThere = isLocation && counts.length(location) > 0;
-        if (isThere) {
+        int stored = isLocation ? counts.length(location) : 0;
+        if (stored > 0) {
             name(location);
         }
-        if (!isThere || copies.isDamaged.test(location)) {
-            // A reader takes the copy to which the index leads.
+        if (stored != length || stored == 0 || copies.isDamaged.test(location)) {
+            // There is another chunk, or none that can be read: a reader takes the copy to which the index leads.
             long other = copies.look.up(fingerprint);
             if (other == ChunkId.NONE && isLocation && copies.isIndexUpdated.getAsBoolean()) {
                 throw new IOException("the fingerprint index is being brought up to date, and the maps of files name"

@@ -11,8 +11,12 @@ public interface ClientReferences {
     /** Receives references, in any order; one may come several times. */
     @FunctionalInterface
     interface Visitor {
-        /** @param location where the chunk was put; any other number if the client does not know */
-        void reference(byte[] fingerprint, long location) throws IOException;
+        /**
+         * @param location where the chunk was put; any other number if the client does not know
+         * @param length bytes of the chunk, by which most wrong locations are told; any other number if the client does
+         *     not know
+         */
+        void reference(byte[] fingerprint, long location, int length) throws IOException;
     }
 
     /**

@@ -338,16 +338,17 @@ final class CloneStep implements Closeable {
         RecipePage page = item.page;
         boolean isShared = linked.containsKey(source.id);
         Inode made = clone(item, attributes, isShared);
+        // Nothing fails but this and the first addition to a recipe.
+        Account account = metadata.account(made);
         if (page != null) {
-            // The only call that can fail is the first.
             metadata.recipes().addFirst(item.clone, page);
-            metadata.count(metadata.account(made), page.dataBytes(), 0);
-            metadata.countNew(metadata.account(made), true);
+            metadata.count(account, page.dataBytes(), 0);
+            metadata.countNew(account, true);
             namespace.put(made);
         } else {
-            metadata.countNew(metadata.account(made), true);
+            metadata.countNew(account, true);
             if (source.isRegular()) {
-                item.missing = nodes.add(made);
+                item.missing = nodes.add(made, account);
             } else {
                 namespace.put(made);
             }
@@ -429,6 +430,7 @@ final class CloneStep implements Closeable {
         boolean isDirectory = item.source.isDirectory();
         Inode.Times times = new Inode.Times(of.accessedNs(), of.modifiedNs(), nowNs, nowNs);
         Inode clone = Inode.of(item.clone, of.mode(), times)
+                .withGeneration(metadata.inodeGeneration())
                 .withOwner(of.uid(), of.gid())
                 .withProject(folder.project())
                 .withDevice(of.device())

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Commits;
 import org.opendedup.sar.common.Closing;
@@ -22,6 +23,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.volume.store.DeviceSpaces;
@@ -84,6 +86,8 @@ public final class Committer implements Commits, Closeable {
     private final ScheduledExecutorService timer;
     /** Runs before each periodic commit. */
     private volatile Closing.Step beforeEach = () -> {};
+    /** Whether the object store of the volume answers, after it did not. */
+    private volatile BooleanSupplier storeAnswers = () -> false;
     /** Whether a commit may have taken changes that are not durable: it runs, or failed. */
     private volatile boolean underWay;
 
@@ -116,8 +120,8 @@ public final class Committer implements Commits, Closeable {
 
     public void start() {
         timer.execute(devices::checkBallasts);
-        timer.scheduleWithFixedDelay(this::tick, periodMs(), periodMs(), TimeUnit.MILLISECONDS);
-        timer.scheduleWithFixedDelay(this::retry, RETRY_S, RETRY_S, TimeUnit.SECONDS);
+        timer.scheduleWithFixedDelay(Threads.lasting(this::tick), periodMs(), periodMs(), TimeUnit.MILLISECONDS);
+        timer.scheduleWithFixedDelay(Threads.lasting(this::retry), RETRY_S, RETRY_S, TimeUnit.SECONDS);
     }
 
     /** Sets what runs before each periodic commit. Its failure is logged, and the commit is made. */
@@ -125,10 +129,35 @@ public final class Committer implements Commits, Closeable {
         beforeEach = step;
     }
 
+    /**
+     * Sets what says whether the object store of the volume answers: a volume that stopped because it did not resumes
+     * by itself.
+     */
+    public void resumeWhen(BooleanSupplier storeAnswers) {
+        this.storeAnswers = storeAnswers;
+    }
+
     private void retry() {
         if (devices.isShort()) {
             tick();
         }
+        IOException cause = stop.failure();
+        if (cause != null && stop.isResumable() && isOutage(cause) && storeAnswers.getAsBoolean()) {
+            try {
+                resume();
+            } catch (IOException | RuntimeException e) {
+                log.debug("the volume does not resume yet", e);
+            }
+        }
+    }
+
+    private static boolean isOutage(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof UnavailableException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Makes a periodic commit. */

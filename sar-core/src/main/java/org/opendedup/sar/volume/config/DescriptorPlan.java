@@ -7,6 +7,7 @@ import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.remote.RemoteDirectory;
 
 /**
  * How many files a volume has open at the same time, at most. The JVM raises the limit of its process to the hard limit
@@ -29,7 +30,8 @@ public final class DescriptorPlan {
         long databases = 2L * KeyValueStores.MOST_OPEN_FILES + IndexClass.MOST_OPEN_FILES;
         long ssd = config.hot() == null ? 0 : HotChunks.mostOpenFiles(config.hot());
         long threads = (long) A_THREAD * config.requests().threads();
-        return ContainerOptions.MOST_CACHED_PACKS + WORKING_PACKS + databases + ssd + threads + OTHERS;
+        long segments = config.locations().remote() == null ? 0 : RemoteDirectory.MOST_OPEN_FILES;
+        return segments + ContainerOptions.MOST_CACHED_PACKS + WORKING_PACKS + databases + ssd + threads + OTHERS;
     }
 
     /** @throws IOException if the process may not open as many files as a volume needs */

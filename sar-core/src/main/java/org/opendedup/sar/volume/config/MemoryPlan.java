@@ -44,6 +44,8 @@ import org.opendedup.sar.io.TransferBuffers;
  *     waiting (heap); 0 without an SSD. Also taken from the restore cache. Allocated for a burst, and released after it
  * @param tierNative database of the Map table (native); 0 without an SSD. Also taken from the restore cache
  * @param raws raw files (heap); 0 if the volume has none. Also taken from the restore cache
+ * @param storeReads ranges that are read from an object store, and the places of blocks in its local cache (heap); 0 if
+ *     the volume is in none. Also taken from the restore cache
  * @param transfers buffers through which containers are read and written (native, included in {@link #direct})
  * @param direct all buffers that Java allocates outside the heap (native): the JVM's limit for them
  * @param compressors compression contexts (native)
@@ -70,6 +72,7 @@ public record MemoryPlan(
         long offers,
         long tierNative,
         long raws,
+        long storeReads,
         long transfers,
         long direct,
         long compressors,
@@ -88,6 +91,12 @@ public record MemoryPlan(
      * second. More brings no gain; chunks that arrive then are put on the list.
      */
     private static final long MOST_OFFER_BYTES = 64 * MIB;
+
+    /**
+     * Maximum bytes for what is read from an object store, whatever the budget is: eight requests of a container each
+     * under way, twice that arrived, and places for a cache of half a terabyte.
+     */
+    private static final long MOST_STORE_READ_BYTES = 160 * MIB;
 
     /**
      * Number of threads that read and write containers in addition to those that serve requests: read-ahead, storing,
@@ -211,7 +220,7 @@ public record MemoryPlan(
 
     /** Divides the budget of a volume without an SSD and without a front end. */
     public static MemoryPlan of(long budget, IndexClass index) {
-        return of(budget, Needs.of("", 1, RequestBuffers.NONE, 0, false, false, index), true);
+        return of(budget, Needs.of("", 1, RequestBuffers.NONE, 0, false, false, false, index), true);
     }
 
     /**
@@ -227,6 +236,7 @@ public record MemoryPlan(
             long compressors,
             long tierNative,
             boolean hasRaws,
+            boolean isInStore,
             IndexClass index) {
         static Needs of(VolumeConfig config) {
             RequestBuffers requests = config.requests();
@@ -240,6 +250,7 @@ public record MemoryPlan(
                             + decoders * Compressor.DECOMPRESSION_CONTEXT_BYTES,
                     config.hot() != null,
                     config.raw().isEnabled(),
+                    config.locations().remote() != null,
                     config.index());
         }
 
@@ -250,6 +261,7 @@ public record MemoryPlan(
                 long compressors,
                 boolean withSsd,
                 boolean hasRaws,
+                boolean isInStore,
                 IndexClass index) {
             long transfers = (long) (requests.threads() + OTHER_TRANSFERS) * TransferBuffers.BUFFER_BYTES;
             long ssdTransfers = withSsd ? (long) FileDirectory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
@@ -270,6 +282,7 @@ public record MemoryPlan(
                     compressors,
                     withSsd ? TIER_NATIVE_BYTES : 0,
                     hasRaws,
+                    isInStore,
                     index);
         }
 
@@ -337,6 +350,7 @@ public record MemoryPlan(
         long diskIndexNative =
                 needs.index == IndexClass.CHUNKSTASH ? ChunkStashIndexFactory.nativeBytes(indexTotal) : 0;
         long raws = needs.hasRaws ? permille(whole, 10) : 0;
+        long storeReads = needs.isInStore ? Math.min(MOST_STORE_READ_BYTES, permille(whole, 60)) : 0;
         long dirty = permille(whole, 60);
         long streamLogs = hasFiles ? 0 : Math.min(dirty, STREAM_LOG_BYTES);
         long ofDirty = hasFiles ? 0 : dirty - streamLogs;
@@ -346,7 +360,7 @@ public record MemoryPlan(
                         + (needs.hasTable() ? indexNative - diskIndexNative : 0)
                         - tierNative
                         + extraHeap(budget, whole, needs),
-                permille(whole, 180) - hot - offers - tierNative - raws + ofDirty,
+                permille(whole, 180) - hot - offers - tierNative - raws - storeReads + ofDirty,
                 hasFiles ? dirty : 0,
                 streamLogs,
                 pending,
@@ -363,6 +377,7 @@ public record MemoryPlan(
                 offers,
                 tierNative,
                 raws,
+                storeReads,
                 needs.transfers,
                 needs.direct,
                 needs.compressors,

@@ -109,14 +109,30 @@ public record VolumeConfig(
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, HotSettings settings) {
         Locations withSsd = new Locations(
-                locations.data(), locations.metadata(), locations.hashDb(), location, locations.furtherData());
+                locations.data(),
+                locations.metadata(),
+                locations.hashDb(),
+                location,
+                locations.furtherData(),
+                locations.remote());
         return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests, hash, keys);
+    }
+
+    /** Returns these settings of a volume in an object store. */
+    public VolumeConfig in(RemoteSettings store) {
+        Locations there = locations.in(store);
+        return with(there, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, hash, keys);
     }
 
     /** Returns these settings with further locations of containers. */
     public VolumeConfig withFurtherData(List<Path> further) {
-        Locations more =
-                new Locations(locations.data(), locations.metadata(), locations.hashDb(), locations.ssd(), further);
+        Locations more = new Locations(
+                locations.data(),
+                locations.metadata(),
+                locations.hashDb(),
+                locations.ssd(),
+                further,
+                locations.remote());
         return with(more, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, hash, keys);
     }
 
@@ -201,11 +217,31 @@ public record VolumeConfig(
      * @param hashDb fingerprint index and frame tables; rebuilt when lost
      * @param ssd copies of chunks that make reading slow; may disappear at any moment; null: none
      * @param furtherData more folders of containers; authoritative
+     * @param remote the object store that has data and metadata, of which the folders have the newest; null: there is
+     *     none, and the folders have everything
      */
     public record Locations(
-            Path data, Path metadata, Path hashDb, @Nullable Path ssd, List<Path> furtherData) {
+            Path data,
+            Path metadata,
+            Path hashDb,
+            @Nullable Path ssd,
+            List<Path> furtherData,
+            @Nullable RemoteSettings remote) {
         public Locations {
             furtherData = List.copyOf(furtherData);
+            if (remote != null && !furtherData.isEmpty()) {
+                throw new IllegalArgumentException("a volume in an object store has one data location");
+            }
+        }
+
+        /** Makes the locations of a volume on local disks. */
+        public Locations(Path data, Path metadata, Path hashDb, @Nullable Path ssd, List<Path> furtherData) {
+            this(data, metadata, hashDb, ssd, furtherData, null);
+        }
+
+        /** Returns these locations with those of the packs and metadata in an object store. */
+        public Locations in(RemoteSettings store) {
+            return new Locations(data, metadata, hashDb, ssd, furtherData, store);
         }
 
         /** Makes the locations of a volume without an SSD. */

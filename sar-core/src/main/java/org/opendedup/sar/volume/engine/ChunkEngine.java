@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.Closing;
@@ -31,6 +32,7 @@ import org.opendedup.sar.ingest.ProvenHints;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.HotSource;
@@ -47,6 +49,7 @@ import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.store.Ballasts;
 import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.DeviceSpaces;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -79,7 +82,9 @@ public final class ChunkEngine {
     private static final int LISTS_PART = 4;
 
     private final String name;
+    private final @Nullable LeaseKeeper lease;
     private final InstantSource clock;
+    private final @Nullable Supplier<RemoteStatistics> remote;
     private final MetadataStore metadata;
     private final ContainerStore containers;
     private final HotChunks hot;
@@ -128,8 +133,10 @@ public final class ChunkEngine {
         List<DataLocations.Location> left = LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
         boolean areOfSameHistory = found.equals(metadata.epochs().current());
         name = config.name();
+        lease = stores.lease();
         int threads = config.writeThreads();
         clock = stores.clock();
+        remote = stores.remote();
         this.metadata = metadata;
         this.plan = plan;
         index = stores.index();
@@ -176,9 +183,12 @@ public final class ChunkEngine {
                         metadata.counts()::occurrences,
                         name);
         opened.push(hot::close);
-        disk = DiskQueue.of(config.restore().disk(), config.locations().data());
+        disk = config.locations().remote() == null
+                ? DiskQueue.of(config.restore().disk(), config.locations().data())
+                : DiskQueue.ofStore(config.restore().disk(), data::requestCost);
         damaged = new DamagedFrames(containers, metadata, changeLock.readLock(), storers);
         damaged.noteLost();
+        data.whenLost(damaged::lookAtPacksSoon);
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
@@ -197,7 +207,7 @@ public final class ChunkEngine {
         devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(data) : onDevices, metadata);
         evacuation = new Evacuation(metadata.locations(), data, devices, left);
         rebuilder = new IndexRebuilder(
-                containers, renewable, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
+                containers, renewable, metadata, disk, devices::hasRoomForIndex, damaged::lookAtPacks, name);
     }
 
     /** Makes a volume of its opened stores. */
@@ -209,6 +219,7 @@ public final class ChunkEngine {
     /** Opens a volume at its locations. Gives up its ballasts if opening it finds a device full. */
     public static <T> T openAt(VolumeConfig config, Opening<T> opening) throws IOException {
         DescriptorPlan.require(config);
+        VolumeLocations.makeLocalFolders(config.locations());
         Ballasts ballasts = Ballasts.of(config.locations());
         try {
             return openAt(config, ballasts, opening);
@@ -259,7 +270,13 @@ public final class ChunkEngine {
 
     /** Returns what makes the changes of this engine durable, with those of the volume's files. */
     public Committer committer(FileChanges files, WriteStop stop) {
-        return new Committer(metadata, containers, files, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
+        Committer committer =
+                new Committer(metadata, containers, files, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
+        committer.resumeWhen(() -> {
+            RemoteStatistics now = remote();
+            return now != null && now.takesMore();
+        });
+        return committer;
     }
 
     /**
@@ -286,7 +303,7 @@ public final class ChunkEngine {
 
     /** Looks for missing packs, in the background. */
     public void lookAtPacks() {
-        storers.execute(damaged::lookAtPacks);
+        damaged.lookAtPacksSoon();
     }
 
     String name() {
@@ -295,6 +312,11 @@ public final class ChunkEngine {
 
     public InstantSource clock() {
         return clock;
+    }
+
+    /** Returns what is to be known of the object store now; null: the volume is on this machine only. */
+    public @Nullable RemoteStatistics remote() {
+        return remote == null ? null : remote.get();
     }
 
     public MetadataStore metadata() {
@@ -328,6 +350,11 @@ public final class ChunkEngine {
         return changeLock.readLock();
     }
 
+    /** Returns what keeps other machines from using the volume; null: it is on this one only. */
+    public @Nullable LeaseKeeper lease() {
+        return lease;
+    }
+
     /** Uses of stored copies for which collections wait. */
     public GracePeriod uses() {
         return uses;
@@ -357,15 +384,17 @@ public final class ChunkEngine {
 
     /**
      * Uses a folder for packs from now on. {@link VolumeLocations#addFolder} has prepared it, and the configuration for
-     * the next mount names it. One that its containers are leaving is used again.
+     * the next mount names it. One that its containers are leaving is used again; one that is used stays so.
      *
      * @throws IOException if it is not prepared, or the record of it cannot be written; the next mount uses it then
      */
     public synchronized void addLocation(Path folder) throws IOException {
         for (DataLocations.Location location : data.locations()) {
-            if (location.isLeaving() && location.toString().equals(folder.toString())) {
-                metadata.locations().put(location.record(DataLocation.State.USED));
-                location.setLeaving(false);
+            if (location.toString().equals(folder.toString())) {
+                if (location.isLeaving()) {
+                    metadata.locations().put(location.record(DataLocation.State.USED));
+                    location.setLeaving(false);
+                }
                 return;
             }
         }

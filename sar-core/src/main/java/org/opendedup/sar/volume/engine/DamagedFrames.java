@@ -391,6 +391,11 @@ public final class DamagedFrames implements DamageListener, NewDamage {
         }
     }
 
+    /** As {@link #lookAtPacks}, in the background. */
+    public void lookAtPacksSoon() {
+        keep(this::lookAtPacks);
+    }
+
     /** Marks what opening the containers did not find, and records where healing looks for it. */
     void noteLost() throws IOException {
         containers.forEachLost((container, first, end) -> {
@@ -415,14 +420,17 @@ public final class DamagedFrames implements DamageListener, NewDamage {
 
     /** Ends the watch, and marks all reported frames. */
     void close() {
-        recordAll();
-        DamageWatch toClose;
-        synchronized (early) {
-            toClose = watch;
-        }
-        if (toClose != null) {
-            // It may wait for a list of files; who finds damage meanwhile must not.
-            toClose.close();
+        try {
+            recordAll();
+        } finally {
+            DamageWatch toClose;
+            synchronized (early) {
+                toClose = watch;
+            }
+            if (toClose != null) {
+                // It may wait for a list of files; who finds damage meanwhile must not.
+                toClose.close();
+            }
         }
     }
 

@@ -1,13 +1,15 @@
 package org.opendedup.sar.volume.engine;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.metadata.LocationRecords;
 import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.volume.config.VolumeIdentity;
@@ -106,19 +108,24 @@ public final class Evacuation {
         log.info("{} is no data location of the volume any more", folder);
     }
 
-    /** Removes what packs had as folders. What else somebody put there stays. */
-    private static void removeEmptyFolders(Path folder) {
-        if (!Files.isDirectory(folder)) {
-            return;
+    /** Removes what packs had as folders, and then the location itself, if they are empty: all else is somebody's. */
+    private static void removeEmptyFolders(Path location) {
+        List<Path> folders = new ArrayList<>();
+        try (DirectoryStream<Path> found =
+                Files.newDirectoryStream(location, each -> PackFormat.isFolder(String.valueOf(each.getFileName())))) {
+            found.forEach(folders::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            log.debug("folders of packs stay in {}", location, e);
         }
-        try (Stream<Path> found = Files.walk(folder)) {
-            for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
-                if (Files.isDirectory(each)) {
-                    Files.delete(each);
+        folders.add(location);
+        for (Path folder : folders) {
+            try {
+                if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+                    Files.delete(folder);
                 }
+            } catch (IOException e) {
+                log.debug("{} stays as a folder", folder, e);
             }
-        } catch (IOException e) {
-            log.debug("{} stays as an empty folder", folder, e);
         }
     }
 }

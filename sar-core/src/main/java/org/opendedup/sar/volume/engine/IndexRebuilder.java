@@ -3,8 +3,13 @@ package org.opendedup.sar.volume.engine;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +20,8 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -26,11 +33,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
- * content that is not covered yet is at worst stored twice. Afterwards looks every 20 s whether the index is lost, and
- * makes it anew, and whether one that a full disk kept back has room now.
+ * content that is not covered yet is at worst stored twice. Directories are read in turns of
+ * {@link Importance#BACKGROUND}, so that programs which read come first. Afterwards looks every 20 s whether the index
+ * is lost, and makes it anew, and whether one that a full disk kept back has room now.
  */
 public final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
+
+    /** Containers of a store whose directories are asked for at the same time, in one turn. */
+    private static final int AT_ONCE = 16;
 
     /** Number of chunks looked up and inserted at a time. */
     private static final int BATCH_CHUNKS = 512;
@@ -47,6 +58,7 @@ public final class IndexRebuilder implements Closeable {
     private final ChunkIndex index;
     private final MetadataStore metadata;
     private final ReferenceCounts counts;
+    private final DiskQueue disk;
     /** What is filled: the index, or what replaced it since. Used by the one thread only. */
     private ChunkIndex filled;
 
@@ -95,11 +107,15 @@ public final class IndexRebuilder implements Closeable {
         boolean isThere() throws IOException;
     }
 
-    /** @param first what the thread does before, because it reads the container table, too */
+    /**
+     * @param disk queue of the device that holds the containers
+     * @param first what the thread does before, because it reads the container table, too
+     */
     public IndexRebuilder(
             ContainerStore containers,
             ChunkIndex index,
             MetadataStore metadata,
+            DiskQueue disk,
             Room room,
             Runnable first,
             String name) {
@@ -107,6 +123,7 @@ public final class IndexRebuilder implements Closeable {
         this.containers = containers;
         this.index = index;
         this.metadata = metadata;
+        this.disk = disk;
         this.first = first;
         volume = name;
         filled = index;
@@ -228,11 +245,17 @@ public final class IndexRebuilder implements Closeable {
         expected.set(metadata.containers().containers());
         Progress progress = new Progress();
         long[] covered = new long[] {0};
+        int atOnce = containers.answersAtOnce() ? AT_ONCE : 1;
+        List<Long> some = new ArrayList<>();
         containers.forEachContainer(container -> {
-            covered[0] += cover(container) ? 1 : 0;
-            progress.at(examined.incrementAndGet());
+            some.add(container);
+            if (some.size() == atOnce) {
+                covered[0] += cover(some, progress);
+                some.clear();
+            }
             return !isClosing();
         });
+        covered[0] += cover(some, progress);
         complete = failed == 0 && !isClosing();
         incomplete = complete ? 0 : incomplete;
         if (failed > 0 && !saidThatItFails) {
@@ -269,29 +292,66 @@ public final class IndexRebuilder implements Closeable {
         }
     }
 
-    private boolean cover(long container) {
-        if (full) {
+    /** Adds containers to the index. Returns how many it did not have. */
+    private int cover(List<Long> some, Progress progress) {
+        Map<Long, BitSet> wanted = new LinkedHashMap<>();
+        for (long container : some) {
+            try {
+                BitSet alive = isClosing() || full || filled.frameTable(container) != null
+                        ? new BitSet()
+                        : counts.alive(container);
+                if (!alive.isEmpty()) {
+                    wanted.put(container, alive);
+                }
+            } catch (IOException e) {
+                noteFailure(container, e);
+            }
+        }
+        int covered = 0;
+        for (SealedContainer directory : wanted.isEmpty() ? List.<SealedContainer>of() : directories(wanted.keySet())) {
+            BitSet alive = wanted.getOrDefault(directory.container(), new BitSet());
+            covered += cover(directory, alive) ? 1 : 0;
+        }
+        some.forEach(container -> progress.at(examined.incrementAndGet()));
+        return covered;
+    }
+
+    /** Reads directories, in one turn at the device. */
+    private List<SealedContainer> directories(Collection<Long> wanted) {
+        List<SealedContainer> found = new ArrayList<>();
+        try (DiskQueue.Turn turn = disk.enter(Importance.BACKGROUND)) {
+            turn.expects();
+            wanted.forEach(container -> containers.expect(container, 0));
+            for (long container : wanted) {
+                try {
+                    found.add(containers.directory(container));
+                } catch (IOException e) {
+                    noteFailure(container, e);
+                }
+            }
+        }
+        return found;
+    }
+
+    private void noteFailure(long container, IOException failure) {
+        full |= Device.isFull(failure);
+        if (failed++ == 0 || full) {
+            reason = "container " + container + ": " + (full ? "the disk is full: " : "") + failure.getMessage();
+        }
+    }
+
+    private boolean cover(SealedContainer directory, BitSet alive) {
+        if (full || isClosing()) {
             return false;
         }
         try {
-            if (isClosing() || filled.frameTable(container) != null) {
-                return false;
-            }
-            BitSet alive = counts.alive(container);
-            if (alive.isEmpty()) {
-                return false;
-            }
-            SealedContainer directory = containers.directory(container);
             for (int slot = 0; slot < directory.slots(); slot += BATCH_CHUNKS) {
                 insert(directory, alive, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
             }
-            filled.cover(container, directory.frameTableBytes());
+            filled.cover(directory.container(), directory.frameTableBytes());
             return true;
         } catch (IOException e) {
-            full = Device.isFull(e);
-            if (failed++ == 0 || full) {
-                reason = "container " + container + ": " + (full ? "the disk is full: " : "") + e.getMessage();
-            }
+            noteFailure(directory.container(), e);
             return false;
         }
     }

@@ -35,10 +35,11 @@ public final class VolumeCreation {
         if (ssd != null) {
             HotChunks.create(ssd, Timeline.beginning(volume, 0));
             if (config.raw().isEnabled()) {
-                FileRawFolder.create(ssd, volume);
+                FileRawFolder.create(ssd, volume, null);
             }
         }
-        createStores(config, (data, database) -> create(config, volume, data, database, InstantSource.system()));
+        createStores(
+                config, volume, (data, database) -> create(config, volume, data, database, InstantSource.system()));
     }
 
     /** See {@link ChunkVolume#create(VolumeConfig)}. */
@@ -50,7 +51,9 @@ public final class VolumeCreation {
             HotChunks.create(ssd, Timeline.beginning(volume, 0));
         }
         createStores(
-                config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
+                config,
+                volume,
+                (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
     }
 
     /** Returns the id of a new volume: that of its keys, which belong to one volume. */
@@ -64,8 +67,8 @@ public final class VolumeCreation {
         void make(Directory data, KeyValueStore database) throws IOException;
     }
 
-    private static void createStores(VolumeConfig config, Making making) throws IOException {
-        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
+    private static void createStores(VolumeConfig config, UUID volume, Making making) throws IOException {
+        try (KeyValueStore database = VolumeLocations.createMetadata(config, volume)) {
             making.make(FileDirectory.open(config.locations().data()), database);
         }
         for (Path further : config.locations().furtherData()) {

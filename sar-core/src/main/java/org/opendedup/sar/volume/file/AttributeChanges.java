@@ -82,6 +82,12 @@ public final class AttributeChanges {
             raw.setModified(change.modifiedNs());
         }
         Node.Look look = node.look();
+        if (change.uid() != null || change.gid() != null) {
+            Account before = node.account();
+            quotas.prepare(
+                    change.uid() == null ? before.uid() : change.uid(),
+                    change.gid() == null ? before.gid() : change.gid());
+        }
         try {
             return apply(node, change, isExempt, now, look);
         } catch (PosixException e) {
@@ -104,7 +110,7 @@ public final class AttributeChanges {
                 attributes.changeMode(node, mode);
                 try {
                     return applyCharged(node, change, isExempt, now, look);
-                } catch (PosixException e) {
+                } catch (IOException e) {
                     attributes.changeMode(node, before);
                     throw e;
                 }
@@ -120,7 +126,7 @@ public final class AttributeChanges {
 
     /** Charges the inode to its new owner, and applies the change; returns the resulting attributes. EDQUOT. */
     private Attributes applyCharged(Node node, AttributeChange change, boolean isExempt, long now, Node.Look look)
-            throws PosixException {
+            throws IOException {
         synchronized (node) {
             charge(node, change, isExempt);
             applyLocked(node, change, now);
@@ -131,7 +137,7 @@ public final class AttributeChanges {
     }
 
     /** Charges the inode to its new owner and group. Called with the node's monitor held. */
-    private void charge(Node node, AttributeChange change, boolean isExempt) throws PosixException {
+    private void charge(Node node, AttributeChange change, boolean isExempt) throws IOException {
         Account before = node.account();
         int uid = change.uid() == null ? before.uid() : change.uid();
         int gid = change.gid() == null ? before.gid() : change.gid();

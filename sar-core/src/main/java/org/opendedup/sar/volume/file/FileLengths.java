@@ -24,7 +24,7 @@ import org.opendedup.sar.volume.write.FileWriter;
  */
 public final class FileLengths {
     /** Maximum length of a file, in bytes. Keeps sums of offsets far from overflow. */
-    static final long MAX_FILE_BYTES = 1L << 60;
+    public static final long MAX_FILE_BYTES = 1L << 60;
 
     private final MetadataStore metadata;
     private final NodeTable nodes;

@@ -55,6 +55,9 @@ public final class Accesses {
     }
 
     private boolean note(Node node, AccessTimes rule, boolean ifTransferred) {
+        if (node.isFixed()) {
+            return false;
+        }
         long now = TimeStamps.now(clock);
         synchronized (node) {
             if (ifTransferred && !node.transferred || !rule.sets(node, now)) {

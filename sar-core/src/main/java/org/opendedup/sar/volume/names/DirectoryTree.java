@@ -11,6 +11,7 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
@@ -216,8 +217,12 @@ public final class DirectoryTree {
         return attributes;
     }
 
-    /** Returns the number of a new inode. A disk that refuses to reserve more numbers stops the changes. */
-    private long newInode() throws IOException {
+    /**
+     * Returns the number of a new inode, and gets ready to charge its owner. A disk that refuses to reserve more
+     * numbers stops the changes.
+     */
+    private long newInode(Owner owner) throws IOException {
+        metadata.quotas().prepare(owner.uid(), owner.gid());
         try {
             return metadata.nextInode();
         } catch (WriteFailedException e) {
@@ -230,7 +235,7 @@ public final class DirectoryTree {
         NameRules.checkName(name);
         committer.checkNotFailed();
         collector.admitMetadata(2L * name.length + target.length);
-        long id = newInode();
+        long id = newInode(owner);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (exists(directory, name)) {
@@ -270,7 +275,7 @@ public final class DirectoryTree {
     public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkNotFailed();
         collector.admitMetadata(0);
-        long id = newInode();
+        long id = newInode(owner);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Inode inode = Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs))
@@ -290,11 +295,13 @@ public final class DirectoryTree {
      */
     private Node add(Inode inode, Node parent, Owner owner) throws IOException {
         ExtendedAttributes.Inherited inherited = attributes.inherit(parent, inode.mode(), owner.umask());
-        Inode owned = inode.withMode(inherited.mode())
+        Inode owned = inode.withGeneration(metadata.inodeGeneration())
+                .withMode(inherited.mode())
                 .withOwner(owner.uid(), owner.gid())
                 .withProject(parent.project());
-        metadata.countNew(metadata.account(owned), owner.isRoot());
-        Node node = nodes.add(owned);
+        Account account = metadata.account(owned);
+        metadata.countNew(account, owner.isRoot());
+        Node node = nodes.add(owned, account);
         attributes.bequeath(node, inherited);
         return node;
     }
@@ -431,7 +438,7 @@ public final class DirectoryTree {
             throws IOException {
         NameRules.checkName(name);
         NameRules.checkName(newName);
-        long whiteoutId = whiteoutOwner == null ? 0 : newWhiteout(name);
+        long whiteoutId = whiteoutOwner == null ? 0 : newWhiteout(name, whiteoutOwner);
         storeBeforeReplacing(directory, name, newDirectory, newName);
         if (mode == RenameMode.EXCHANGE) {
             storeBeforeReplacing(newDirectory, newName, directory, name);
@@ -463,10 +470,10 @@ public final class DirectoryTree {
     }
 
     /** Returns the number of an inode for a whiteout, after the checks that a new name needs. */
-    private long newWhiteout(byte[] name) throws IOException {
+    private long newWhiteout(byte[] name, Owner owner) throws IOException {
         committer.checkNotFailed();
         collector.admitMetadata(2L * name.length);
-        return newInode();
+        return newInode(owner);
     }
 
     /** A whiteout is a character device 0:0 without permissions, as overlay file systems expect. */

@@ -20,6 +20,11 @@ record NameRules(Namespace namespace, NodeTable nodes) {
      * range of its link count.
      */
     private static final int MAX_LINKS = 65_000;
+    /**
+     * Maximum number of directories above a directory into which another one is moved: twice as many as a path can
+     * have.
+     */
+    static final int MAX_DEPTH = 4096;
 
     static PosixException refuse(Reason reason, byte[] name) {
         return new PosixException(reason, new String(name, UTF_8));
@@ -70,12 +75,11 @@ record NameRules(Namespace namespace, NodeTable nodes) {
         if (from.project() != to.project()) {
             throw refuse(Reason.EXDEV, newName);
         }
-        if (node.isDirectory() && isWithin(to, node)
-                || replaced != null
-                        && mode == RenameMode.EXCHANGE
-                        && replaced.isDirectory()
-                        && isWithin(from, replaced)) {
-            throw refuse(Reason.EINVAL, newName);
+        if (from != to) {
+            checkNotWithin(to, node, newName);
+            if (replaced != null && mode == RenameMode.EXCHANGE) {
+                checkNotWithin(from, replaced, newName);
+            }
         }
         if (replaced != null && mode == RenameMode.REPLACE && replaced != node) {
             checkReplaceable(node, replaced, newName);
@@ -97,12 +101,21 @@ record NameRules(Namespace namespace, NodeTable nodes) {
         }
     }
 
-    /** Returns whether {@code directory} is {@code ancestor} or lies below it. */
-    private boolean isWithin(Node directory, Node ancestor) throws IOException {
+    /**
+     * Refuses to move an inode into a directory that is this inode, or lies below it. Walks up from there while all
+     * other changes of names wait, so the depth has a limit.
+     */
+    private void checkNotWithin(Node directory, Node moved, byte[] name) throws IOException {
+        if (!moved.isDirectory()) {
+            return;
+        }
         long at = directory.id;
-        while (at != ancestor.id) {
-            if (at == Inode.ROOT) {
-                return false;
+        for (int depth = 0; at != Inode.ROOT; depth++) {
+            if (at == moved.id) {
+                throw refuse(Reason.EINVAL, name);
+            }
+            if (depth >= MAX_DEPTH) {
+                throw refuse(Reason.ENAMETOOLONG, name);
             }
             Node node = nodes.pin(at);
             try {
@@ -111,6 +124,5 @@ record NameRules(Namespace namespace, NodeTable nodes) {
                 nodes.unpin(node);
             }
         }
-        return true;
     }
 }

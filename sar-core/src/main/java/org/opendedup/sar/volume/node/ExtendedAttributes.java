@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.Namespace.AttributeBytes;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.volume.posix.AccessControlList;
 import org.opendedup.sar.volume.posix.SetMode;
@@ -26,6 +27,11 @@ public final class ExtendedAttributes {
      * list ({@code XATTR_LIST_MAX}).
      */
     private static final int MAX_LIST_BYTES = 64 << 10;
+    /**
+     * Maximum total length in bytes of all values of an inode. The database has the values beside the names, so a list
+     * of the names reads them: with 8000 long values, half a gigabyte for each request.
+     */
+    static final int MAX_VALUES_BYTES = 1 << 20;
 
     /** Name of the attribute with the privileges that a program file has without setuid (capabilities(7)). */
     private static final byte[] CAPABILITY = "security.capability".getBytes(US_ASCII);
@@ -52,7 +58,7 @@ public final class ExtendedAttributes {
         if (known != Presence.UNKNOWN) {
             return known == Presence.SOME;
         }
-        boolean any = !namespace.attributes(node.id).isEmpty();
+        boolean any = namespace.hasAttributes(node.id);
         synchronized (node) {
             // A thread that adds an attribute sets SOME first. The result just read may then be out of date.
             if (node.attributes == Presence.UNKNOWN) {
@@ -71,7 +77,8 @@ public final class ExtendedAttributes {
         if (value.length > MAX_VALUE_BYTES || name.length > MAX_NAME_BYTES) {
             throw new PosixException(name.length > MAX_NAME_BYTES ? Reason.ERANGE : Reason.E2BIG, "attribute");
         }
-        boolean exists = get(node, name) != null;
+        byte[] before = get(node, name);
+        boolean exists = before != null;
         SetMode refused = exists ? SetMode.CREATE : SetMode.REPLACE;
         if (mode == refused || mode == SetMode.CREATE_AND_REPLACE) {
             throw new PosixException(exists ? Reason.EEXIST : Reason.ENODATA, "attribute");
@@ -86,8 +93,8 @@ public final class ExtendedAttributes {
                 throw new PosixException(Reason.EACCES, "a default list of inode " + node.id + ", no directory");
             }
         }
-        if (!exists) {
-            checkRoom(node, name);
+        if (before == null || before.length < value.length) {
+            checkRoom(node, name, value);
         }
         put(node, name, value);
     }
@@ -110,14 +117,16 @@ public final class ExtendedAttributes {
         }
     }
 
-    private void checkRoom(Node node, byte[] name) throws IOException {
-        long bytes = name.length + 1;
-        for (byte[] other : names(node)) {
-            bytes += other.length + 1;
+    private void checkRoom(Node node, byte[] name, byte[] value) throws IOException {
+        if (!hasAny(node)) {
+            return;
         }
-        if (bytes > MAX_LIST_BYTES) {
+        AttributeBytes others = namespace.attributeBytesWithout(node.id, name);
+        if (others.names() + name.length + 1 > MAX_LIST_BYTES || others.values() + value.length > MAX_VALUES_BYTES) {
             throw new PosixException(
-                    Reason.ENOSPC, "the names of inode " + node.id + "'s attributes would take " + bytes + " bytes");
+                    Reason.ENOSPC,
+                    "the attributes of inode " + node.id + ", beside which one of " + value.length
+                            + " bytes has no room, take " + others);
         }
     }
 
@@ -142,7 +151,7 @@ public final class ExtendedAttributes {
             return false;
         }
         namespace.removeAttribute(node.id, name);
-        if (namespace.attributes(node.id).isEmpty()) {
+        if (!namespace.hasAttributes(node.id)) {
             synchronized (node) {
                 node.attributes = Presence.NONE;
             }

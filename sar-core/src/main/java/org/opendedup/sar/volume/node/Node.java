@@ -27,7 +27,10 @@ public final class Node {
     public final long id;
     public final int type;
     final int device;
+    final int generation;
     final long createdNs;
+    /** Whether it never changes by what programs do: it is in a snapshot or in a replica. */
+    private final boolean isFixed;
 
     public int mode;
     public int links;
@@ -94,11 +97,14 @@ public final class Node {
 
     public @Nullable Contents contents;
 
-    Node(Inode inode, Account account) {
+    /** @param isInReplica whether only a receive changes the volume's files */
+    Node(Inode inode, Account account, boolean isInReplica) {
         this.account = account;
+        isFixed = isInReplica || SnapshotIds.isInSnapshot(inode.id());
         id = inode.id();
         type = inode.mode() & Modes.TYPE;
         device = inode.device();
+        generation = (int) inode.generation();
         createdNs = inode.times().createdNs();
         mode = inode.mode();
         links = inode.links();
@@ -112,11 +118,20 @@ public final class Node {
         changedNs = inode.times().changedNs();
     }
 
-    /** Checks that the inode is a present one: those in snapshots never change. EROFS. */
+    /** Checks that programs may change the inode: one in a snapshot never changes, nor one in a replica. EROFS. */
     public void requireChangeable() throws PosixException {
-        if (SnapshotIds.isInSnapshot(id)) {
-            throw new PosixException(Reason.EROFS, "inode " + id + " is in a snapshot, which never changes");
+        if (isFixed) {
+            throw new PosixException(
+                    Reason.EROFS,
+                    SnapshotIds.isInSnapshot(id)
+                            ? "inode " + id + " is in a snapshot, which never changes"
+                            : "the volume is a replica, whose files only 'sdfscli VOLUME receive' changes");
         }
+    }
+
+    /** Returns whether {@link #requireChangeable} throws. */
+    public boolean isFixed() {
+        return isFixed;
     }
 
     public boolean isDirectory() {
@@ -150,7 +165,7 @@ public final class Node {
         Inode.Times times = new Inode.Times(accessedNs, modifiedNs, changedNs, createdNs);
         return new Inode(
                 id,
-                1,
+                generation,
                 mode,
                 links,
                 account.uid(),
@@ -219,7 +234,7 @@ public final class Node {
     private Attributes attributes(long bytesInUse) {
         return new Attributes(
                 id,
-                1,
+                generation,
                 mode,
                 links,
                 account.uid(),

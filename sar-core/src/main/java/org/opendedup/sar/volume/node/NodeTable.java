@@ -14,10 +14,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.SnapshotIds;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The inodes in use, one {@link Node} each: those that the kernel refers to, those of open files, and those with
@@ -32,7 +35,7 @@ import org.opendedup.sar.metadata.record.SnapshotIds;
  */
 public final class NodeTable {
     /** Heap size of a node, its key and its place in the table, in bytes; measured. */
-    public static final int NODE_BYTES = 248;
+    public static final int NODE_BYTES = 256;
 
     /**
      * Number of nodes that the hand examines for each node that is added: more than one, so that the hand keeps up
@@ -40,13 +43,20 @@ public final class NodeTable {
      */
     private static final int HAND_STEPS = 4;
 
+    /** Most symbolic links of which the log says that they cannot be read. */
+    private static final int MOST_UNREAD = 1000;
+
     private static final byte[] NO_TARGET = {};
+    private static final Logger log = LoggerFactory.getLogger(NodeTable.class);
 
     private final MetadataStore metadata;
     private final RawTable raws;
     private final Capacity capacity;
     /** Number of nodes in the table above which the hand moves. */
     private final int manyNodes;
+
+    /** Whether only a receive changes the volume's files. */
+    private final boolean isReplica;
 
     private final LookupCounts lookupCounts = new LookupCounts();
     /** Guards {@link #hand}. */
@@ -56,6 +66,8 @@ public final class NodeTable {
     private final ConcurrentHashMap<Long, Node> nodes = new ConcurrentHashMap<>();
     /** Nodes whose attributes changed since they were last encoded. */
     private final Set<Node> dirty = ConcurrentHashMap.newKeySet();
+    /** Symbolic links that could not be encoded, because their records cannot be read. */
+    private final Set<Long> unread = ConcurrentHashMap.newKeySet();
     /** Number of nodes with references. */
     private final LongAdder inUse = new LongAdder();
     /** Called with an inode without names when its last reference is released. */
@@ -65,9 +77,11 @@ public final class NodeTable {
      * @param raws the files that are raw
      * @param manyNodes number of nodes in the table above which idle ones leave it
      */
-    public NodeTable(MetadataStore metadata, RawTable raws, Capacity capacity, int manyNodes, Consumer<Node> unused) {
+    public NodeTable(MetadataStore metadata, RawTable raws, Capacity capacity, int manyNodes, Consumer<Node> unused)
+            throws IOException {
         this.raws = raws;
         this.metadata = metadata;
+        isReplica = metadata.replica() != null;
         this.capacity = capacity;
         this.manyNodes = manyNodes;
         this.unused = unused;
@@ -106,7 +120,8 @@ public final class NodeTable {
             if (inode == null || inode.links() == 0) {
                 return null;
             }
-            Node node = new Node(inode, metadata.account(inode));
+            long generation = metadata.snapshots().generation(id, inode.generation());
+            Node node = new Node(inode.withGeneration(generation), metadata.account(inode), isReplica);
             raws.attach(node);
             int lookups = lookupCounts.get(id);
             if (lookups > 0) {
@@ -140,8 +155,8 @@ public final class NodeTable {
     }
 
     /** Adds a new inode with one reference, and marks it to be encoded. Called under the change lock. */
-    public Node add(Inode inode) {
-        Node node = new Node(inode, metadata.account(inode));
+    public Node add(Inode inode, Account account) {
+        Node node = new Node(inode, account, isReplica);
         if (node.isSymbolicLink()) {
             metadata.namespace().put(inode);
         }
@@ -328,8 +343,8 @@ public final class NodeTable {
      */
     public void encodeDirtyLinks(Lock changes, Set<Node> encoded) throws IOException {
         for (Node node : dirty) {
-            if (node.isSymbolicLink()) {
-                byte[] target = target(node);
+            byte[] target = node.isSymbolicLink() ? targetToEncode(node) : null;
+            if (target != null) {
                 changes.lock();
                 try {
                     synchronized (node) {
@@ -355,10 +370,29 @@ public final class NodeTable {
     public Set<Node> encodeDirty() throws IOException {
         Set<Node> encoded = ConcurrentHashMap.newKeySet();
         for (Node node : dirty) {
-            encoded.add(node);
-            encode(node, target(node));
+            byte[] target = targetToEncode(node);
+            if (target != null) {
+                encoded.add(node);
+                encode(node, target);
+            }
         }
         return encoded;
+    }
+
+    /**
+     * Returns the target of a symbolic link; empty for any other inode. Null if its record is damaged, or in a block
+     * that the disk does not return: no commit fails for that, and the link's attributes wait.
+     */
+    private byte @Nullable [] targetToEncode(Node node) throws IOException {
+        try {
+            return target(node);
+        } catch (IOException e) {
+            NoAnswer.rethrow(e);
+            if (unread.size() < MOST_UNREAD && unread.add(node.id)) {
+                log.error("changed attributes of symbolic link {} are not stored: it cannot be read", node.id, e);
+            }
+            return null;
+        }
     }
 
     /** Returns the target of a symbolic link; empty for any other inode. */

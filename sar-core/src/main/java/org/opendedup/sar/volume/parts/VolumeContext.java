@@ -13,8 +13,11 @@ import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.promotion.BackgroundPromotion;
@@ -27,10 +30,13 @@ import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.join.SampledIndex;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Rollback;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
+import org.opendedup.sar.metadata.record.RollbackRecord;
 import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.SealedRawFolder;
@@ -61,6 +67,7 @@ import org.opendedup.sar.volume.node.RawSpace;
 import org.opendedup.sar.volume.node.RawTable;
 import org.opendedup.sar.volume.raw.BackgroundThrottle;
 import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.FastTierBinding;
 import org.opendedup.sar.volume.raw.FolderOrder;
 import org.opendedup.sar.volume.raw.Placements;
 import org.opendedup.sar.volume.raw.RawChanges;
@@ -68,6 +75,7 @@ import org.opendedup.sar.volume.raw.RawCopier;
 import org.opendedup.sar.volume.raw.RawFiles;
 import org.opendedup.sar.volume.raw.RawMover;
 import org.opendedup.sar.volume.raw.Reaper;
+import org.opendedup.sar.volume.snapshot.VolumeRollback;
 import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -114,6 +122,7 @@ public final class VolumeContext implements Closeable {
     private final FastTier fastTier;
     private final VolumeSnapshots snapshots;
     private final int mostOpenFiles;
+    private final @Nullable VolumeKeys keys;
 
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
@@ -130,6 +139,7 @@ public final class VolumeContext implements Closeable {
         MemoryPlan plan = MemoryPlan.of(config);
         engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
         String name = config.name();
+        keys = config.keys();
         this.metadata = metadata;
         hot = engine.hot();
         restore = engine.restore();
@@ -240,7 +250,16 @@ public final class VolumeContext implements Closeable {
         }
         try {
             UUID volume = metadata.header().volume();
-            return answers.open(() -> SealedRawFolder.of(opener.open(volume), config.keys()));
+            return answers.open(() -> {
+                RawFolder opened = SealedRawFolder.of(opener.open(volume), config.keys());
+                try {
+                    FastTierBinding.refuseOlder(metadata.epochs(), opened);
+                    return opened;
+                } catch (IOException e) {
+                    opened.close();
+                    throw e;
+                }
+            });
         } catch (IOException e) {
             try (RecordCursor<RawRecord> records = metadata.raws().all()) {
                 if (config.raw().isEnabled() || records.next()) {
@@ -260,6 +279,10 @@ public final class VolumeContext implements Closeable {
             return;
         }
         try {
+            raws.limit().call("marking the raw files", () -> {
+                FastTierBinding.begin(metadata.epochs(), raws.folder());
+                return true;
+            });
             raws.makeLost();
             // In a restored history, files without a record are of one that is not known otherwise, and must not be
             // deleted; and that one may have deleted changed bytes that it had stored in chunks.
@@ -329,10 +352,41 @@ public final class VolumeContext implements Closeable {
 
     /** Opens a volume at its locations. Gives up its ballasts if opening it finds a device full. */
     public static VolumeContext open(VolumeConfig config, Verification verification) throws IOException {
-        return ChunkEngine.openAt(config, stores -> open(config, stores, verification));
+        return open(config, verification, Progress.NONE);
+    }
+
+    /** @param rollback sees how far a rollback is that the opening finishes, and may stop it */
+    public static VolumeContext open(VolumeConfig config, Verification verification, Progress rollback)
+            throws IOException {
+        return ChunkEngine.openAt(config, stores -> open(config, stores, verification, Purpose.USE, rollback));
+    }
+
+    /** Opens a volume at its locations to receive a snapshot, or to go on where that was interrupted. */
+    public static VolumeContext openToReceive(VolumeConfig config) throws IOException {
+        return ChunkEngine.openAt(config, stores -> open(config, stores, Verification.CHECKSUMS, Purpose.RECEIVING));
     }
 
     public static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification)
+            throws IOException {
+        return open(config, stores, verification, Purpose.USE);
+    }
+
+    /** What a volume is opened for. */
+    public enum Purpose {
+        /** To read and change its files. */
+        USE,
+        /** To receive a snapshot, and to go on where that was interrupted. */
+        RECEIVING
+    }
+
+    /** Opens a volume as {@link #open(VolumeConfig, VolumeStores, Verification)} does. EBUSY if it must be received. */
+    public static VolumeContext open(
+            VolumeConfig config, VolumeStores stores, Verification verification, Purpose purpose) throws IOException {
+        return open(config, stores, verification, purpose, Progress.NONE);
+    }
+
+    private static VolumeContext open(
+            VolumeConfig config, VolumeStores stores, Verification verification, Purpose purpose, Progress rollback)
             throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
         MetadataStore metadata =
@@ -344,6 +398,10 @@ public final class VolumeContext implements Closeable {
                     "the volume was made with an io-chunk-size of "
                             + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
         }
+        if (purpose == Purpose.USE) {
+            requireReceived(config, metadata.replica());
+        }
+        finishRollback(metadata, stores.areReadOnly(), plan.pendingMetadata() / 2, rollback);
         VolumeContext context =
                 ChunkEngine.construct(opened -> new VolumeContext(config, stores, metadata, verification, opened));
         if (stores.areReadOnly()) {
@@ -357,6 +415,7 @@ public final class VolumeContext implements Closeable {
             context.cleanFastTier();
             context.reaper.resume(context.nodes);
             context.engine.updateIndex();
+            context.snapshots.noteHeld();
             context.snapshots.freeDeleted();
             context.mover.start();
             context.committer.start();
@@ -368,6 +427,45 @@ public final class VolumeContext implements Closeable {
             } catch (IOException | RuntimeException suppressed) {
                 e.addSuppressed(suppressed);
             }
+            throw e;
+        }
+    }
+
+    private static void requireReceived(VolumeConfig config, @Nullable ReplicaRecord replica) throws PosixException {
+        if (replica != null && replica.underWay() != null) {
+            throw new PosixException(
+                    PosixException.Reason.EBUSY,
+                    "a snapshot is received into the volume, and is not complete: its files are those of two moments."
+                            + " Send the snapshot again, to 'sdfscli " + config.name() + " receive', which goes on"
+                            + " where it was; or give it up with 'sdfscli " + config.name() + " receive --abort'");
+        }
+    }
+
+    /**
+     * Finishes a rollback before any part of the volume reads the state of its files.
+     *
+     * @throws NoSpaceException if the device of the metadata is full; the next opening goes on
+     * @throws IOException if nothing may be changed, or it fails otherwise
+     */
+    private static void finishRollback(MetadataStore metadata, boolean isReadOnly, long stepBytes, Progress progress)
+            throws IOException {
+        RollbackRecord unfinished = metadata.rollback();
+        if (unfinished == null) {
+            return;
+        }
+        String what = "the rollback to snapshot " + metadata.snapshots().textOf(unfinished.snapshot());
+        if (isReadOnly) {
+            throw new IOException(what + " is not finished");
+        }
+        try {
+            Rollback.finish(metadata, unfinished, stepBytes, progress);
+        } catch (NoSpaceException e) {
+            throw new NoSpaceException(
+                    what + " needs more space for the metadata: free some, and mount again to go on, or go back to the"
+                            + " snapshot that was made before by another rollback with --discard: "
+                            + e.getMessage());
+        } catch (IOException e) {
+            log.error("{} is not finished; the next opening goes on: {}", what, e.getMessage());
             throw e;
         }
     }
@@ -479,6 +577,11 @@ public final class VolumeContext implements Closeable {
         return snapshots;
     }
 
+    /** Returns what asks for a rollback of the volume to one of its snapshots. */
+    public VolumeRollback rollback() {
+        return new VolumeRollback(metadata, snapshots, commits);
+    }
+
     public FastTier fastTier() {
         return fastTier;
     }
@@ -511,6 +614,11 @@ public final class VolumeContext implements Closeable {
     /** Returns what of the volume does not depend on files. */
     public EngineInUse engineInUse() {
         return new EngineInUse(engine, committer, collector);
+    }
+
+    /** Returns the keys of an encrypted volume; null if it is not encrypted. */
+    public @Nullable VolumeKeys keys() {
+        return keys;
     }
 
     /** Returns the configured memory budget, in bytes. */

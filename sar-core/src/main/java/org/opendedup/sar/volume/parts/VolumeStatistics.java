@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.parts;
 import java.io.IOException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.record.Totals;
 
 /**
@@ -36,6 +37,7 @@ import org.opendedup.sar.metadata.record.Totals;
  * @param commits number of metadata commits that wrote something since the volume was opened
  * @param memoryBudgetBytes the configured memory budget, in bytes
  * @param inodesInUse number of inodes that the kernel refers to (its caches hold them), or that are open
+ * @param quotas how many limits of users, groups and folders are used
  * @param index where the fingerprint index has its bytes
  */
 public record VolumeStatistics(
@@ -62,6 +64,7 @@ public record VolumeStatistics(
         long commits,
         long memoryBudgetBytes,
         long inodesInUse,
+        Quotas.Use quotas,
         IndexUse index) {
     /** Returns the statistics of an open volume at this moment. */
     public static VolumeStatistics of(VolumeContext context) throws IOException {
@@ -91,6 +94,7 @@ public record VolumeStatistics(
                 context.committer().commits(),
                 context.memoryBudgetBytes(),
                 context.nodes().inUse(),
+                context.metadata().quotas().use(),
                 context.index().use());
     }
 

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -53,8 +54,22 @@ public final class VolumeQuotas {
     }
 
     /** Returns what each user, group and project uses that has a file or a limit. */
-    public List<QuotaState> states() {
+    public List<QuotaState> states() throws IOException {
         return quotas.states();
+    }
+
+    /** Returns what a user and groups use, and the project of an inode if it has one. */
+    public List<QuotaState> statesFor(long inode, int uid, Collection<Integer> gids) throws IOException {
+        List<QuotaState> states = new ArrayList<>();
+        states.add(quotas.state(new QuotaId(Kind.USER, uid)));
+        for (int gid : gids) {
+            states.add(quotas.state(new QuotaId(Kind.GROUP, gid)));
+        }
+        int project = project(inode);
+        if (project != 0) {
+            states.add(quotas.state(new QuotaId(Kind.PROJECT, project)));
+        }
+        return states;
     }
 
     /**
@@ -94,6 +109,7 @@ public final class VolumeQuotas {
     public void setProject(long inode, int project) throws IOException {
         Node node = nodes.pin(inode);
         try {
+            node.requireChangeable();
             tree.change(node, () -> charge(node, project));
         } finally {
             nodes.unpin(node);
@@ -122,6 +138,7 @@ public final class VolumeQuotas {
                 // What the limits may be is checked first.
                 QuotaLimits limits = change.apply(isOwn ? quotas.state(project).limits() : QuotaLimits.NONE);
                 if (!isOwn) {
+                    folder.requireChangeable();
                     project = new QuotaId(Kind.PROJECT, quotas.newProject(inode));
                     charge(folder, project.id());
                 }
@@ -144,7 +161,7 @@ public final class VolumeQuotas {
         return folder.id == Inode.ROOT ? 0 : nodes.with(folder.parent(), Node::project);
     }
 
-    private void charge(Node node, int project) throws PosixException {
+    private void charge(Node node, int project) throws IOException {
         synchronized (node) {
             Account account = node.account();
             nodes.charge(node, quotas.account(account.uid(), account.gid(), project), true);

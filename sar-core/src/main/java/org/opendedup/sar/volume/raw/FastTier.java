@@ -505,9 +505,17 @@ public final class FastTier {
         boolean isNew = makeNew && !raws.limit().call("looking for raw files", () -> FileRawFolder.exists(location));
         RawFolder folder = raws.limit().open(() -> {
             if (isNew) {
-                FileRawFolder.create(location, volume);
+                FileRawFolder.create(location, volume, metadata.epochs().current());
             }
-            return SealedRawFolder.of(FileRawFolder.open(location, volume), config.keys());
+            RawFolder opened = SealedRawFolder.of(FileRawFolder.open(location, volume), config.keys());
+            try {
+                FastTierBinding.refuseOlder(metadata.epochs(), opened);
+                FastTierBinding.begin(metadata.epochs(), opened);
+                return opened;
+            } catch (IOException e) {
+                opened.close();
+                throw e;
+            }
         });
         raws.setFolder(folder);
         if (!isNew) {

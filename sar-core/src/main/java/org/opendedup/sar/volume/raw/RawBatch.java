@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume.raw;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import org.opendedup.sar.volume.write.SmallFiles;
  * Small raw files that are stored in chunks together, many in one segment, as {@link SmallFiles} stores dirty ones. A
  * file that cannot be stored this way is left out, and copied by itself.
  */
-final class RawBatch {
+final class RawBatch implements Closeable {
     /** Maximum length of a small file, in bytes. */
     static final long MAX_FILE_BYTES = SmallFiles.MAX_FILE_BYTES;
 
@@ -94,10 +95,13 @@ final class RawBatch {
      * Adds a file that is small, at rest, and has nothing in chunks. Its bytes are durable, and its last change is so
      * old that a later one would show in its time: so the record cannot take other bytes for those of the copy. Does
      * nothing with any other file. The caller has admitted {@link #MAX_BYTES}.
+     *
+     * @return whether it was added
+     * @throws IOException if the file cannot be read; those that were added before stay in the batch
      */
-    void add(Node node, RawFile raw) throws IOException {
+    boolean add(Node node, RawFile raw) throws IOException {
         if (raw.knownSize() > MAX_FILE_BYTES || raw.record().copy() != null) {
-            return;
+            return false;
         }
         Node.Contents contents = copier.use(node);
         boolean locked = contents.storing.tryLock();
@@ -106,23 +110,24 @@ final class RawBatch {
         try {
             int ticket = locked && node.rawFile() == raw && copier.hasNothingStored(node) ? raw.beginCopy() : -1;
             if (ticket < 0 || !raw.isForced() || !raw.isAtRest()) {
-                return;
+                return false;
             }
             RandomFile file = raw.use(false);
             opened = true;
             RandomFile.Status status = file.status();
             RawRecord.Copy copy = RawCopier.isSettled(status) ? RawFile.copyOf(status) : null;
             if (copy == null || copy.size() == 0 || copy.size() > MAX_FILE_BYTES) {
-                return;
+                return false;
             }
             byte[] data = new byte[(int) copy.size()];
             if (file.read(0, ByteBuffer.wrap(data)) < data.length) {
-                return;
+                return false;
             }
             members.add(new Member(
                     node, contents, raw, ticket, copy, data, !copier.throttle().isYielding()));
             bytes += data.length;
             added = true;
+            return true;
         } finally {
             if (!added) {
                 release(node, contents, raw, locked, opened);
@@ -164,10 +169,16 @@ final class RawBatch {
                 }
             }
         } finally {
-            members.forEach(Member::release);
-            nodes.evict(members.stream().map(Member::node).toList());
-            members.clear();
-            bytes = 0;
+            close();
         }
+    }
+
+    /** Gives the files back that were not stored, and empties the batch. */
+    @Override
+    public void close() {
+        members.forEach(Member::release);
+        nodes.evict(members.stream().map(Member::node).toList());
+        members.clear();
+        bytes = 0;
     }
 }

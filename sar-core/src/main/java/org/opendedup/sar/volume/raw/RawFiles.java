@@ -166,7 +166,7 @@ public final class RawFiles {
     }
 
     /** For calls of the fast tier that others must not wait for without end. */
-    AnswerLimit limit() {
+    public AnswerLimit limit() {
         return place.limit();
     }
 

@@ -102,7 +102,7 @@ public final class RawMover implements Closeable {
     /** Looks at all raw files, and begins to work. */
     public void start() {
         lookAgain();
-        thread.scheduleWithFixedDelay(this::tick, TICK_S, TICK_S, TimeUnit.SECONDS);
+        thread.scheduleWithFixedDelay(Threads.lasting(this::tick), TICK_S, TICK_S, TimeUnit.SECONDS);
     }
 
     /** Takes the fast tier as it is now, mounted with it or attached later, and looks at all raw files. */
@@ -156,7 +156,8 @@ public final class RawMover implements Closeable {
         long pinned = 0;
         for (RawFile raw : raws.all()) {
             if (raw.isInUse()) {
-                raw.status();
+                // One that cannot be examined counts as it was known last.
+                raw.statusIfReadable();
             }
             used += raw.knownBytes();
             pinned += raw.record().pinned() ? raw.knownBytes() : 0;
@@ -232,7 +233,7 @@ public final class RawMover implements Closeable {
                     && raw.accessedMs() <= before
                     && raw.mayBeCopied(now)
                     && !raw.isKnownCopied()
-                    && raw.status() != null) {
+                    && attempt(raw, () -> raw.status() != null)) {
                 atRest.add(raw);
             }
         }
@@ -259,7 +260,7 @@ public final class RawMover implements Closeable {
     public void copyAhead(long nowMs) throws IOException {
         List<RawFile> files = new ArrayList<>();
         for (RawFile raw : files(isIdle() ? policy.ahead(usedBytes, candidates(nowMs), nowMs) : List.of())) {
-            if (!raw.isPart() && !raw.isKnownCopied() && raw.status() != null && !raw.isCopied()) {
+            if (!raw.isPart() && !raw.isKnownCopied() && attempt(raw, () -> raw.status() != null && !raw.isCopied())) {
                 files.add(raw);
             }
         }
@@ -334,10 +335,11 @@ public final class RawMover implements Closeable {
     private void copySmall(Collection<RawFile> files, BooleanSupplier goesOn, LongConsumer copied) throws IOException {
         // Once for all of them: a batch takes only files whose bytes are durable.
         raws.syncWritten();
-        RawBatch batch = new RawBatch(copier, nodes);
         BackgroundThrottle.Piece piece = throttle.begin();
         List<Node> pinned = new ArrayList<>();
-        try {
+        // Closed before the nodes are unpinned: programs wait for what a batch holds.
+        try (Closeable unpins = () -> unpin(pinned);
+                RawBatch batch = new RawBatch(copier, nodes)) {
             for (RawFile raw : files) {
                 if (!goesOn.getAsBoolean()) {
                     break;
@@ -355,7 +357,7 @@ public final class RawMover implements Closeable {
                         // While no lock is held, because this may collect garbage.
                         copier.admit(RawBatch.MAX_BYTES);
                     }
-                    batch.add(node, raw);
+                    var unused = attempt(raw, () -> batch.add(node, raw));
                 }
                 if (batch.isFull()) {
                     batch.store(copied);
@@ -364,8 +366,6 @@ public final class RawMover implements Closeable {
                 }
             }
             batch.store(copied);
-        } finally {
-            unpin(pinned);
         }
     }
 

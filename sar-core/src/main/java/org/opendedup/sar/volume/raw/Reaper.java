@@ -10,15 +10,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.pending.StepLimit;
@@ -27,6 +21,7 @@ import org.opendedup.sar.metadata.recipes.HeldRecipe;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.volume.commit.BackgroundWork;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Capacity;
 import org.opendedup.sar.volume.node.Node;
@@ -49,15 +44,13 @@ public final class Reaper implements Closeable {
     /** Bytes of metadata for each page that moves into the versions of a snapshot, about. */
     private static final long MOVED_PAGE_BYTES = 1024;
 
-    private static final long PAUSE_MS = 200;
-
     private final MetadataStore metadata;
     private final Committer committer;
     private final Capacity capacity;
     /** Called, under the change lock, with each inode that is removed. */
     private final LongConsumer raws;
 
-    private final ExecutorService background;
+    private final BackgroundWork background;
     /**
      * Inodes of files whose tails could not be removed because their recipes are damaged and unreadable. Not limited in
      * number, because such files should be rare.
@@ -66,20 +59,13 @@ public final class Reaper implements Closeable {
     /** Inodes of files whose tails are removed when there is space. */
     private final Set<Long> waitingTails = ConcurrentHashMap.newKeySet();
 
-    /** Number of those that wait for the background thread. */
-    private final AtomicInteger queued = new AtomicInteger();
-    /** Number of those that found no space, one after the other; of the background thread. */
-    private int refused;
-
-    private volatile boolean closing;
-
     /** @param raws called, under the change lock, with each inode that is removed */
     public Reaper(MetadataStore metadata, Committer committer, Capacity capacity, LongConsumer raws, String name) {
         this.raws = raws;
         this.metadata = metadata;
         this.committer = committer;
         this.capacity = capacity;
-        background = Executors.newSingleThreadExecutor(Threads.named(name + "-reaper"));
+        background = new BackgroundWork(committer, name + "-reaper");
     }
 
     /**
@@ -154,7 +140,7 @@ public final class Reaper implements Closeable {
         });
     }
 
-    private void forgetBytes(Inode inode) {
+    private void forgetBytes(Inode inode) throws IOException {
         committer.changes().lock();
         try {
             Account account = metadata.account(inode);
@@ -236,8 +222,11 @@ public final class Reaper implements Closeable {
             while (!done) {
                 done = cutBatch(node, fromPage);
             }
-        } catch (NoSpaceException e) {
-            log.debug("the tail of inode {} is removed when there is space: {}", node.id, e.getMessage());
+        } catch (IOException e) {
+            if (!isToWait(e)) {
+                throw e;
+            }
+            log.debug("the tail of inode {} is removed when the volume takes changes: {}", node.id, e.getMessage());
             reapTailLater(new Dead(node.id, fromPage, nodes.pin(node.id)), nodes);
             node.endCutting();
             done = true;
@@ -313,16 +302,17 @@ public final class Reaper implements Closeable {
     }
 
     /**
-     * Removes pages and logs failures. Returns false if it must be retried when there is space. After any other
-     * failure, the removal is retried at the next mount.
+     * Removes pages and logs failures. Returns false if it must be retried when there is space, or a stop of changes
+     * has ended. After any other failure, the removal is retried at the next mount.
      */
     private boolean reapLogging(Dead dead) {
         try {
             reap(dead);
-        } catch (NoSpaceException e) {
-            log.debug("inode {} is freed further when there is space: {}", dead.inode, e.getMessage());
-            return false;
         } catch (IOException | RuntimeException e) {
+            if (isToWait(e)) {
+                log.debug("inode {} is freed further when the volume takes changes: {}", dead.inode, e.getMessage());
+                return false;
+            }
             if (!dead.whole) {
                 unfinishedTails.add(dead.inode);
             }
@@ -332,37 +322,25 @@ public final class Reaper implements Closeable {
     }
 
     /**
-     * Removes pages in the background. If a device is full, continues when there is space, not only at the next mount.
+     * Removes pages in the background. If a device is full, or changes are stopped, continues when there is space and
+     * they are not, and not only at the next mount.
      */
     private void reapWhenThereIsSpace(Dead dead, Runnable ended) {
-        queued.decrementAndGet();
-        if (reapLogging(dead)) {
-            refused = 0;
-            ended.run();
-            return;
-        }
-        boolean goesOn = !closing;
-        if (++refused > queued.get() || committer.isShort()) {
-            // None of the others has found space.
-            refused = 0;
-            goesOn = awaitSpace();
-        }
-        if (!goesOn) {
-            ended.run();
-            return;
-        }
-        try {
-            // Behind others, which may need no space.
-            later(dead, ended);
-        } catch (RejectedExecutionException e) {
-            log.debug("the volume is being closed; inode {} is freed at the next mount", dead.inode, e);
+        if (reapLogging(dead) || !background.addAgain(() -> reapWhenThereIsSpace(dead, ended))) {
             ended.run();
         }
     }
 
+    /** Frees further in the background; while the volume is being closed, it is left to the next mount. */
     private void later(Dead dead, Runnable ended) {
-        queued.incrementAndGet();
-        background.execute(() -> reapWhenThereIsSpace(dead, ended));
+        if (!background.add(() -> reapWhenThereIsSpace(dead, ended))) {
+            ended.run();
+        }
+    }
+
+    /** Returns whether a failure is one that ends without a new mount. */
+    private boolean isToWait(Exception failure) {
+        return failure instanceof NoSpaceException || !committer.isAccepting();
     }
 
     /**
@@ -390,30 +368,12 @@ public final class Reaper implements Closeable {
      * is space; done at once while the volume is being closed.
      */
     public CompletableFuture<Void> freed() {
-        try {
-            return CompletableFuture.runAsync(() -> {}, background);
-        } catch (RejectedExecutionException e) {
-            log.debug("the volume is being closed; what is left is freed at the next mount", e);
-            return CompletableFuture.completedFuture(null);
-        }
-    }
-
-    /** Waits while commits find no space. Returns false if the volume is being closed. */
-    private boolean awaitSpace() {
-        try {
-            do {
-                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
-            } while (!closing && committer.isShort());
-            return !closing;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
+        return background.done();
     }
 
     private void reap(Dead dead) throws IOException {
         boolean done = dead.tree != null && !new TreeRemoval(dead.inode, dead.tree).run();
-        while (!done && !closing) {
+        while (!done && !background.isClosing()) {
             committer.checkWritable();
             requireRoom(dead.inode);
             done = reapBatch(dead);
@@ -448,7 +408,7 @@ public final class Reaper implements Closeable {
         /** Returns false if the volume is being closed before all is removed. */
         boolean run() throws IOException {
             while (!way.isEmpty()) {
-                if (closing) {
+                if (background.isClosing()) {
                     return false;
                 }
                 Place place = way.pop();
@@ -566,12 +526,6 @@ public final class Reaper implements Closeable {
 
     @Override
     public void close() {
-        closing = true;
-        background.shutdown();
-        try {
-            background.awaitTermination(1, TimeUnit.MINUTES);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        background.close();
     }
 }

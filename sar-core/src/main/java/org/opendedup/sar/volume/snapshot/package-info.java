@@ -1,4 +1,7 @@
-/** Snapshots of a volume: making, holding and deleting them, and freeing what only deleted ones had. */
+/**
+ * Snapshots of a volume: making, holding and deleting them, freeing what only deleted ones had, and asking for a
+ * rollback.
+ */
 @NullMarked
 package org.opendedup.sar.volume.snapshot;
 

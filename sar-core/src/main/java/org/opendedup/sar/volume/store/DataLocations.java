@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -28,9 +29,11 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.FileRange;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
+import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.io.SystemError;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.remote.RemoteDirectory;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;
@@ -88,6 +91,11 @@ public final class DataLocations implements Directory {
         /** Returns what its {@code volume.id} calls it; {@link VolumeIdentity#FIRST} for that of a new volume. */
         public long number() {
             return number;
+        }
+
+        /** Returns where its device is used: the folder through which packs go, if they are in an object store. */
+        String place() {
+            return directory instanceof RemoteDirectory ? device.toString() : directory.toString();
         }
 
         /** Returns its record in the metadata. */
@@ -220,6 +228,12 @@ public final class DataLocations implements Directory {
             locations.add(new Location(directory, Device.of(directory), VolumeIdentity.location(directory)));
         }
         return new DataLocations(locations, new TransferBuffers(FileDirectory.TRANSFER_BUFFERS));
+    }
+
+    /** Returns a directory as the only location, whose files are written to a folder first. */
+    static DataLocations of(Directory directory, Path folder) throws IOException {
+        Location location = new Location(directory, FileDevice.of(folder), VolumeIdentity.FIRST);
+        return new DataLocations(List.of(location), new TransferBuffers(FileDirectory.TRANSFER_BUFFERS));
     }
 
     /** Returns the same locations, in which nothing is changed. */
@@ -465,7 +479,7 @@ public final class DataLocations implements Directory {
     public boolean takesMore(String name) {
         List<Location> locations = all;
         if (locations.size() == 1) {
-            return true;
+            return first().takesMore(name);
         }
         try {
             Directory present = holder(name);
@@ -483,6 +497,11 @@ public final class DataLocations implements Directory {
             return false;
         }
         return locations.stream().noneMatch(location -> location.takesPacks() && roomBytes(location.device) > 0);
+    }
+
+    @Override
+    public Optional<RequestCost> requestCost() {
+        return first().requestCost();
     }
 
     @Override
@@ -569,6 +588,36 @@ public final class DataLocations implements Directory {
     @Override
     public boolean freesRanges(String name) throws IOException {
         return holder(name).freesRanges(name);
+    }
+
+    @Override
+    public Input openLasting(String name) throws IOException {
+        return holder(name).openLasting(name);
+    }
+
+    @Override
+    public boolean isCopy(String name) throws IOException {
+        // Of several locations, which are folders, none has copies.
+        return all.size() == 1 && first().isCopy(name);
+    }
+
+    @Override
+    public void storeMissing() throws IOException {
+        for (Location location : all) {
+            location.directory.storeMissing();
+        }
+    }
+
+    @Override
+    public void whenLost(Runnable toTell) {
+        for (Location location : all) {
+            location.directory.whenLost(toTell);
+        }
+    }
+
+    @Override
+    public double leastDeadShare(String name) throws IOException {
+        return holder(name).leastDeadShare(name);
     }
 
     @Override

@@ -233,7 +233,7 @@ public final class DeviceSpaces {
             return new DeviceCondition(location.toString(), parts, 0, 0, 0, DeviceCondition.MISSING);
         }
         return new DeviceCondition(
-                location.toString(),
+                location.place(),
                 parts,
                 device.usableBytes(),
                 device.totalBytes(),

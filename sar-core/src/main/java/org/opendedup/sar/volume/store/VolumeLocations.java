@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.hot.HotChunks;
@@ -27,6 +28,8 @@ import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.remote.ShippedKeyValueStore;
+import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.volume.config.DescriptorPlan;
@@ -94,8 +97,12 @@ public final class VolumeLocations {
         DataLocations.prepare(FileDirectory.open(first), FileDirectory.open(folder));
     }
 
-    public static KeyValueStore createMetadata(VolumeConfig config) throws IOException {
-        return KeyValueStores.openRocksDb(config.locations().metadata(), MemoryPlan.MIN_BUDGET_BYTES / 8, true);
+    /** Makes an empty metadata database, of a volume with the id {@code volume}. */
+    public static KeyValueStore createMetadata(VolumeConfig config, UUID volume) throws IOException {
+        long memory = MemoryPlan.MIN_BUDGET_BYTES / 8;
+        return config.locations().remote() == null
+                ? KeyValueStores.openRocksDb(config.locations().metadata(), memory, true)
+                : RemoteStores.create(StoreAccess.of(config), volume, memory);
     }
 
     /**
@@ -106,14 +113,27 @@ public final class VolumeLocations {
     public static VolumeStores open(VolumeConfig config, Ballasts ballasts) throws IOException {
         VolumeConfig.Locations locations = config.locations();
         MemoryPlan plan = MemoryPlan.of(config);
-        requirePresent(locations);
-        requireWritable(locations);
-        DataLocations containers = containers(config, plan);
-        KeyValueStore metadata = openMetadata(
-                locations.metadata(),
-                () -> KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false),
-                METADATA_LIMIT,
-                config.name());
+        DataLocations containers;
+        KeyValueStore metadata;
+        Supplier<RemoteStatistics> statistics = null;
+        LeaseKeeper lease = null;
+        if (locations.remote() == null) {
+            requirePresent(locations);
+            requireWritable(locations);
+            containers = containers(config, plan);
+            metadata = openMetadata(
+                    locations.metadata(),
+                    () -> KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false),
+                    METADATA_LIMIT,
+                    config.name());
+        } else {
+            RemoteStores remote = RemoteStores.open(StoreAccess.of(config), transfers(plan));
+            ShippedKeyValueStore shipped = remote.openMetadata(plan.metadataNative());
+            metadata = shipped;
+            statistics = remote.statistics(shipped);
+            lease = remote.lease();
+            containers = DataLocations.of(remote.packs(), locations.data());
+        }
         try {
             Path hashDb = locations.hashDb();
             long memory = plan.indexNative() + plan.indexHeap();
@@ -129,7 +149,9 @@ public final class VolumeLocations {
                     KernelClock.machine(),
                     HotChunks.opener(budget, config.hash(), config.keys()),
                     rawFiles(config),
-                    VolumeDevices.of(locations, containers, ballasts));
+                    VolumeDevices.of(locations, containers, ballasts),
+                    statistics,
+                    lease);
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
@@ -164,9 +186,21 @@ public final class VolumeLocations {
                 VolumeDevices.of(locations, containers, Ballasts.of(locations)));
     }
 
+    /** Makes the folders of a volume in an object store that another machine has used so far. */
+    public static void makeLocalFolders(VolumeConfig.Locations locations) throws IOException {
+        if (locations.remote() != null) {
+            for (Path folder : List.of(locations.data(), locations.metadata(), locations.hashDb())) {
+                PrivateFiles.createFolders(folder);
+            }
+        }
+    }
+
     private static DataLocations containers(VolumeConfig config, MemoryPlan plan) throws IOException {
-        return DataLocations.open(
-                config.locations(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
+        return DataLocations.open(config.locations(), transfers(plan));
+    }
+
+    private static TransferBuffers transfers(MemoryPlan plan) {
+        return new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES));
     }
 
     /** Returns the folders without which a volume is not opened. */

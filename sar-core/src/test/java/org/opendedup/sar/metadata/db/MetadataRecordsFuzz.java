@@ -19,7 +19,9 @@ import org.opendedup.sar.metadata.record.QuotaId;
 import org.opendedup.sar.metadata.record.QuotaRecord;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecordChecksum;
+import org.opendedup.sar.metadata.record.ReplicaRecord;
 import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.ValueReader;
 
@@ -100,6 +102,17 @@ public final class MetadataRecordsFuzz {
                     "scrub",
                     same(value -> ScrubRecord.decode(value).encode()),
                     unhex("0180a0abfef9620001038020c801808080800409020100"))
+            .add(
+                    "replica",
+                    same(value -> ReplicaRecord.decode(value).encode()),
+                    unhex("0101" + "01000000000000000200000000000000" + "0308" + "0101"
+                            + "01000000000000000200000000000000" + "0308"
+                            + "01000000000000000200000000000000" + "050cac0207"))
+            .add(
+                    "snapshot",
+                    value -> SnapshotRecord.decode(SnapshotRecord.KEYS.of(5), value),
+                    unhex("0200000200110002" + "01" + "01000000000000000200000000000000" + "ac0280a0abfef962"
+                            + "6d6f6e646179"))
             .add(
                     "sealed record, its key and value of half of the bytes each",
                     MetadataRecordsFuzz::open,

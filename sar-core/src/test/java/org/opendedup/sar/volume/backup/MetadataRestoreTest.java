@@ -1,8 +1,10 @@
 package org.opendedup.sar.volume.backup;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -45,13 +47,18 @@ import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.RestoredMetadataException;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** The metadata of a volume are backed up, lost and restored. */
 class MetadataRestoreTest {
+    private static final Owner OWNER = new Owner(1, 1);
     private static final Progress UNSEEN = (step, done, of) -> {};
 
     private final long seed = TestSeed.next();
@@ -121,6 +128,50 @@ class MetadataRestoreTest {
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
+    }
+
+    /** An NFS client may have handles of files, and of files in snapshots, that only the lost metadata had. */
+    @Test
+    void numbersThatAreUsedAgainHaveAnotherGeneration() throws IOException {
+        Attributes old;
+        Attributes lost;
+        Attributes lostInSnapshot;
+        try (Volume volume = trial.open()) {
+            old = volume.lookup(Inode.ROOT, "old3".getBytes(UTF_8));
+            lost = volume.makeNode(Inode.ROOT, "lost".getBytes(UTF_8), 0100644, 0, OWNER);
+            lostInSnapshot = inSnapshot(volume, "lost");
+        }
+        restore();
+        try (Volume volume = trial.open()) {
+            Attributes again = volume.lookup(Inode.ROOT, "old3".getBytes(UTF_8));
+            assertEquals(old.inode(), again.inode());
+            assertEquals(old.generation(), again.generation(), "the same file");
+            // "newer" had the first number.
+            Attributes other = volume.makeNode(Inode.ROOT, "other".getBytes(UTF_8), 0100644, 0, OWNER);
+            for (int i = 0; other.inode() < lost.inode(); i++) {
+                other = volume.makeNode(Inode.ROOT, ("other" + i).getBytes(UTF_8), 0100644, 0, OWNER);
+            }
+            assertEquals(lost.inode(), other.inode(), "a number is used again");
+            assertNotEquals(lost.generation(), other.generation());
+            Attributes otherInSnapshot = inSnapshot(volume, "again");
+            assertEquals(lostInSnapshot.inode(), otherInSnapshot.inode(), "of a snapshot, too");
+            assertNotEquals(lostInSnapshot.generation(), otherInSnapshot.generation());
+            long generation = other.generation();
+            volume.sync();
+            volume.close();
+            try (Volume remounted = trial.open()) {
+                long root = SnapshotIds.of(1, Inode.ROOT);
+                assertEquals(otherInSnapshot, remounted.lookup(root, "old3".getBytes(UTF_8)), "after a new mount");
+                assertEquals(generation, remounted.attributes(lost.inode()).generation());
+            }
+        }
+    }
+
+    private static Attributes inSnapshot(Volume volume, String name) throws IOException {
+        volume.snapshots().create(name, 0, false);
+        long folder = volume.lookup(Inode.ROOT, ".snapshots".getBytes(UTF_8)).inode();
+        long root = volume.lookup(folder, name.getBytes(UTF_8)).inode();
+        return volume.lookup(root, "old3".getBytes(UTF_8));
     }
 
     @Test
@@ -453,7 +504,11 @@ class MetadataRestoreTest {
             if (!Files.exists(table)) {
                 continue;
             }
-            trial.flip(table);
+            if (round % 2 == 0) {
+                trial.flip(table);
+            } else {
+                Files.delete(table);
+            }
             MetadataMend.Report report =
                     MetadataMend.mend(trial.config.locations(), trial.config.keys(), backups, UNSEEN);
             assertEquals(List.of(table.getFileName().toString()), report.mended(), () -> "seed " + seed);

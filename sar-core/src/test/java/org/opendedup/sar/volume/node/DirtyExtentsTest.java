@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ByteRanges;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
+import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.volume.write.FileWriter;
@@ -24,10 +27,9 @@ class DirtyExtentsTest {
     private static final int MAX_RUN_BYTES = 1500;
 
     private final DirtyBudget budget = new DirtyBudget(1 << 20);
-    private final Quotas quotas = new Quotas();
-    private final Capacity capacity = new Capacity(1L << 30, 100, 0, quotas);
-    private final Account account = quotas.account(0, 0, 0);
-    private final DirtyExtents extents = new DirtyExtents(budget, bytes -> capacity.change(account, -bytes));
+    private final Capacity capacity;
+    private final Account account;
+    private final DirtyExtents extents;
     /** For each byte its dirty value, or {@link #ABSENT}. */
     private final int[] expected = new int[BYTES];
 
@@ -36,7 +38,11 @@ class DirtyExtentsTest {
 
     private static final int ABSENT = -1;
 
-    DirtyExtentsTest() {
+    DirtyExtentsTest() throws IOException {
+        Quotas quotas = Quotas.open(new Overlay(new HeapKeyValueStore()));
+        capacity = new Capacity(1L << 30, 100, 0, quotas);
+        account = quotas.account(0, 0, 0);
+        extents = new DirtyExtents(budget, bytes -> capacity.change(account, -bytes));
         Arrays.fill(expected, ABSENT);
     }
 

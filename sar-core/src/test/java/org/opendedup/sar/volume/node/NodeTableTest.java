@@ -69,8 +69,9 @@ class NodeTableTest {
         Arrays.fill(target, (byte) 'x');
         int id = FIRST + INODES;
         long before = metadata.pendingBytes();
-        Node link = nodes.add(Inode.of(id, Modes.SYMBOLIC_LINK | 0777, Inode.Times.ofCreation(0))
-                .withTarget(target));
+        Inode made = Inode.of(id, Modes.SYMBOLIC_LINK | 0777, Inode.Times.ofCreation(0))
+                .withTarget(target);
+        Node link = nodes.add(made, metadata.account(made));
         assertTrue(metadata.pendingBytes() >= before + target.length, () -> metadata.pendingBytes() + " bytes pending");
         assertArrayEquals(target, nodes.target(link));
         metadata.commit(metadata.freeze());

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sim.estimate;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -13,6 +14,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.objects.StorePrices;
 import org.opendedup.sar.sim.options.ChunkingOption;
 import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -65,6 +67,9 @@ import picocli.CommandLine.TypeConversionException;
             "If fingerprints were dropped (see Accuracy), some scattered chunks are not counted, and the speed is",
             "too high. If very many were dropped, no speed is shown.",
             "",
+            "Object store: with --store-prices, what the volume costs there, in the currency of the prices. A month's",
+            "cost is an upper bound: of a volume that is always mounted and written to all day.",
+            "",
             "Symbolic links are not followed, except for a PATH itself. A file with several names counts once.",
             "Devices are skipped. Files that cannot be read are named. Ctrl-C stops reading and prints the figures",
             "of the data that was read; they are no bounds for the rest.",
@@ -87,6 +92,8 @@ public final class EstimateCommand extends SimCommand {
     private static final long MIN_SAMPLE_BYTES = 1 << 20;
     /** Default memory of the sample; it gets at most half of the heap. */
     private static final long DEFAULT_SAMPLE_BYTES = 512L << 20;
+
+    private static final double PERCENT = 100;
 
     private static final int FRAME_BYTES = 64 << 10;
     private static final int BACKUP_FRAME_BYTES = 256 << 10;
@@ -194,6 +201,23 @@ public final class EstimateCommand extends SimCommand {
                     + " Default: those of the PATHs.")
     long expectedUniqueBytes;
 
+    @Option(
+            names = "--store-prices",
+            paramLabel = "PRICES",
+            converter = PricesConverter.class,
+            description = "Also estimate what the volume costs in an object store that charges this, as for mkfs.sdfs:"
+                    + " s3-standard, s3-standard-ia, or five numbers.")
+    @Nullable
+    StorePrices prices;
+
+    @Option(
+            names = "--daily-change",
+            paramLabel = "PERCENT",
+            defaultValue = "2",
+            description = "Share of the stored data that is replaced each day, for --store-prices. Default: "
+                    + "${DEFAULT-VALUE}.")
+    double dailyChangePercent;
+
     @Option(names = "--json", description = "Print the result as JSON; sizes in bytes, shares 0 to 1.")
     boolean json;
 
@@ -242,6 +266,9 @@ public final class EstimateCommand extends SimCommand {
                 "--memory is more than three quarters of Java's heap of "
                         + ByteSize.rounded(Runtime.getRuntime().maxMemory())
                         + "; SAR_SIM_MEMORY=SIZE sets another one");
+        require(
+                dailyChangePercent >= 0 && dailyChangePercent <= PERCENT,
+                "--daily-change must be 0 to 100, a share in percent");
         require(seekMillis >= 0 && bytesPerSecond > 0, "--disk-seek must be 0 or more, --disk-rate 1 or more");
         return new EstimateSettings(
                 chunking.chunking(),
@@ -274,13 +301,22 @@ public final class EstimateCommand extends SimCommand {
     }
 
     private void print(Estimate estimate, PrintWriter out) {
+        StoreCost cost = prices == null
+                ? null
+                : StoreCost.of(
+                        (estimate.isSample() ? estimate.wholeStoredBytesAtMost() : estimate.storedBytes()).value(),
+                        dailyChangePercent / PERCENT,
+                        prices);
         if (json) {
-            printJson(estimate);
+            printJson(cost == null ? estimate : new WithCost(estimate, cost));
         } else {
-            new EstimateReport(estimate, out).print();
+            new EstimateReport(estimate, out).print(cost);
         }
         out.flush();
     }
+
+    /** What is printed as JSON if there are prices. */
+    record WithCost(@JsonUnwrapped Estimate estimate, StoreCost objectStore) {}
 
     /** A codec, and its level if one was given. */
     record Codec(Compression.Codec codec, @Nullable Integer level) {}
@@ -303,6 +339,17 @@ public final class EstimateCommand extends SimCommand {
                             Compression.Codec.ZSTD,
                             matcher.group(1) == null ? null : Integer.valueOf(matcher.group(1)));
             };
+        }
+    }
+
+    static final class PricesConverter implements ITypeConverter<StorePrices> {
+        @Override
+        public StorePrices convert(String text) {
+            try {
+                return StorePrices.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
         }
     }
 

@@ -19,7 +19,8 @@ final class EstimateReport {
         this.out = out;
     }
 
-    void print() {
+    /** @param cost in an object store; null: of no interest */
+    void print(@Nullable StoreCost cost) {
         printData();
         printStored();
         printMemory();
@@ -27,6 +28,33 @@ final class EstimateReport {
         printSharing();
         printSsd();
         printRestores();
+        if (cost != null) {
+            printCost(cost);
+        }
+    }
+
+    private void printCost(StoreCost cost) {
+        out.println();
+        out.println("in an object store, in the currency of its prices");
+        line(
+                "upload",
+                money(cost.upload()) + " once, for the requests that put " + ByteSize.rounded(cost.storedBytes()));
+        line("a month", money(cost.month()) + " at most:");
+        line("", money(cost.monthStored()) + " for what is stored");
+        line(
+                "",
+                money(cost.monthData()) + " for requests that put the " + ByteSize.rounded(cost.changedBytes())
+                        + " that are replaced each day");
+        if (cost.monthDeletedEarly() > 0) {
+            line("", money(cost.monthDeletedEarly()) + " at most for what is replaced before its least days are over");
+        }
+        line("", money(cost.monthSyncs()) + " at most for requests that make changes durable, all day");
+        line("", money(cost.monthLease()) + " for the lease of a volume that is always mounted");
+        line("restore", money(cost.restore()) + " for reading all of it once");
+    }
+
+    private static String money(double cost) {
+        return String.format(Locale.ROOT, "%.2f", cost);
     }
 
     private void printData() {
@@ -85,7 +113,8 @@ final class EstimateReport {
                         + " of recipes");
         line(
                 "memory",
-                ByteSize.rounded(memory.filterBytes()) + " of it for the index; needs --memory-budget="
+                ByteSize.rounded(memory.filterBytes())
+                        + " for the filters of a rocksdb index, the default: --memory-budget="
                         + ByteSize.exact(memory.budgetBytes()) + " or more");
     }
 

@@ -141,27 +141,8 @@ public final class IndexCommand extends SimCommand {
                     + " page of the log, as in volumes.")
     boolean randomSamples;
 
-    @Option(
-            names = "--chunks",
-            paramLabel = "N",
-            defaultValue = "100000",
-            description = "--synthetic: chunks in the first version, 8 KiB on average. Default: ${DEFAULT-VALUE}.")
-    int chunks;
-
-    @Option(
-            names = "--run",
-            paramLabel = "N",
-            defaultValue = "40",
-            description = "--synthetic: average number of chunks in a run that changes or repeats. Default:"
-                    + " ${DEFAULT-VALUE}.")
-    int run;
-
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "--synthetic: seed. Default: ${DEFAULT-VALUE}.")
-    long seed;
+    @Mixin
+    SyntheticSize size = new SyntheticSize();
 
     @Option(
             names = "--figures",
@@ -197,7 +178,9 @@ public final class IndexCommand extends SimCommand {
 
     @Override
     public Integer call() throws IOException {
-        require(cachedBlocks >= 1 && chunks >= 1 && run >= 1, "--cached-blocks, --chunks and --run are 1 or more");
+        require(
+                cachedBlocks >= 1 && size.chunks >= 1 && size.run >= 1,
+                "--cached-blocks, --chunks and --run are 1 or more");
         require(
                 tableBytes == null || tableBytes >= StashSettings.LEAST_TABLE_BYTES,
                 "--table is " + ByteSize.exact(StashSettings.LEAST_TABLE_BYTES) + " or more");
@@ -234,7 +217,9 @@ public final class IndexCommand extends SimCommand {
             runs.put(source.name(), index);
         } else {
             for (SyntheticTrace trace : SyntheticTrace.values()) {
-                runs.put(trace.toString(), trace == source.synthetic ? index : run(trace.versions(chunks, run, seed)));
+                runs.put(
+                        trace.toString(),
+                        trace == source.synthetic ? index : run(trace.versions(size.chunks, size.run, size.seed)));
             }
         }
         return new IndexFigures(runs, sizes()).sections();
@@ -257,7 +242,7 @@ public final class IndexCommand extends SimCommand {
 
     private List<BackupVersion> versions() throws IOException {
         if (source.synthetic != null) {
-            return source.synthetic.versions(chunks, run, seed);
+            return source.synthetic.versions(size.chunks, size.run, size.seed);
         }
         return BackupVersion.read(Objects.requireNonNull(source.trace()));
     }
@@ -344,7 +329,7 @@ public final class IndexCommand extends SimCommand {
     private String input() {
         return source.synthetic == null
                 ? source.name()
-                : source.name() + ", " + chunks + " chunks, runs of " + run + ", seed " + seed;
+                : source.name() + ", " + size.chunks + " chunks, runs of " + size.run + ", seed " + size.seed;
     }
 
     private String samples() {

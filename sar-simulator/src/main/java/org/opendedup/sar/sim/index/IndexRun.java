@@ -98,8 +98,15 @@ final class IndexRun {
 
     /** Returns the bytes that each of some nodes stores if blocks of the trace are distributed over them. */
     long[] routed(int nodes, long blockBytes) throws IOException {
-        BlockRouting routing = new BlockRouting(nodes, blockBytes);
-        forEachSegment(routing::store);
+        BlockRouting routing = BlockRouting.modulo(nodes);
+        forEachSegment(segment -> {
+            for (int chunk = 0; chunk < segment.count(); chunk++) {
+                routing.add(segment.key(chunk), segment.length(chunk));
+            }
+            if (routing.openBytes() >= blockBytes) {
+                routing.finish();
+            }
+        });
         routing.finish();
         return routing.stored();
     }

@@ -7,12 +7,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.metadata.record.Inode;
@@ -21,6 +24,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
  * A volume with many files of 4 KiB in folders below its root. All are copies of one file by its recipe, so each has an
@@ -286,6 +290,90 @@ final class FileTree implements Closeable {
     /** Makes a snapshot, durably. */
     void snapshot(String name) throws IOException {
         volume.snapshots().create(name, 0, false);
+    }
+
+    /** Makes a new file, and renames and deletes an old one, in folders anywhere, as often as asked. */
+    void changeNames(Random random, int times) throws IOException {
+        createdAnywhere++;
+        int done = 0;
+        while (done < times) {
+            long folder = folder(random.nextInt(shape.folders()));
+            long other = folder(random.nextInt(shape.folders()));
+            try {
+                volume.rename(
+                        folder, file(random), other, name("renamed-" + createdAnywhere, done), RenameMode.REPLACE);
+                volume.unlink(other, file(random));
+            } catch (PosixException e) {
+                // An earlier change has removed it.
+                continue;
+            }
+            byte[] name = name("different-" + createdAnywhere, done++);
+            volume.forget(volume.makeNode(folder, name, 0100644, 0, OWNER).inode(), 1);
+        }
+    }
+
+    private byte[] file(Random random) {
+        return name("file", random.nextInt(shape.folderFiles()));
+    }
+
+    /** Writes files anywhere, as many as asked. */
+    void changeContents(Random random, int count) throws IOException {
+        byte[] bytes = new byte[FILE_BYTES];
+        int done = 0;
+        while (done < count) {
+            try {
+                OpenFile file = volume.open(look(folder(random.nextInt(shape.folders())), file(random)), true);
+                random.nextBytes(bytes);
+                volume.write(file, 0, ByteBuffer.wrap(bytes));
+                volume.close(file);
+                done++;
+            } catch (PosixException e) {
+                // An earlier change has removed it.
+                continue;
+            }
+        }
+    }
+
+    /** Compares two snapshots; returns the number of changes. */
+    long compare(String from, String to) throws IOException {
+        long[] count = new long[1];
+        volume.maintenance().snapshotDiff().run(from, to, Progress.NONE, change -> count[0]++);
+        return count[0];
+    }
+
+    /**
+     * Compares two snapshots as programs do: lists all folders of both, with attributes. Returns the number of names
+     * that show something else.
+     */
+    long compareByWalking(String from, String to) throws IOException {
+        long snapshots = look(Inode.ROOT, ".snapshots".getBytes(StandardCharsets.UTF_8));
+        long one = look(snapshots, from.getBytes(StandardCharsets.UTF_8));
+        long other = look(snapshots, to.getBytes(StandardCharsets.UTF_8));
+        long count = 0;
+        for (int folder = 0; folder < shape.folders(); folder++) {
+            Set<List<Object>> before = seen(look(one, name("folder", folder)));
+            Set<List<Object>> after = seen(look(other, name("folder", folder)));
+            Set<List<Object>> both = new HashSet<>(before);
+            both.retainAll(after);
+            count += before.size() + after.size() - 2L * both.size();
+        }
+        return count;
+    }
+
+    private Set<List<Object>> seen(long folder) throws IOException {
+        Set<List<Object>> seen = new HashSet<>();
+        List<Long> retained = new ArrayList<>();
+        volume.list(folder, 0, true, (name, inode, type, cookie, attributes) -> {
+            if (attributes != null) {
+                seen.add(List.of(ByteBuffer.wrap(name), attributes.modifiedNs(), attributes.size()));
+                retained.add(inode);
+            }
+            return true;
+        });
+        for (long inode : retained) {
+            volume.forget(inode, 1);
+        }
+        return seen;
     }
 
     /** Creates one file, so that a snapshot has something of its own. */

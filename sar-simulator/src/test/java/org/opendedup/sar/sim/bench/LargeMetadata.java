@@ -133,6 +133,9 @@ public final class LargeMetadata implements Callable<Integer> {
             large.reopen();
             coldListings(large);
             coldLookups(large);
+            if (snapshots > 0) {
+                differences(large);
+            }
             rates(few, large);
             if (snapshots > 0) {
                 snapshots(few, large);
@@ -201,6 +204,26 @@ public final class LargeMetadata implements Callable<Integer> {
         tree.prepare(kind);
         int[] done = new int[1];
         return Cost.of(() -> done[0] = tree.run(kind, random)).each(done[0]);
+    }
+
+    /** Measures the comparison of two snapshots, and a walk of both beside it. */
+    private void differences(FileTree large) throws IOException {
+        Random random = new Random(seed);
+        large.snapshot("before");
+        large.changeNames(random, 200);
+        large.snapshot("names");
+        large.changeContents(random, 400);
+        large.snapshot("after");
+        large.reopen();
+        long[] told = new long[1];
+        for (List<String> pair :
+                List.of(List.of("before", "names"), List.of("names", "after"), List.of("before", "after"))) {
+            Cost cost = Cost.of(() -> told[0] = large.compare(pair.get(0), pair.get(1)));
+            say("%s of %d files compared, %d changes: %s", pair, large.shape().files(), told[0], cost);
+        }
+        Cost walk = Cost.of(() -> told[0] = large.compareByWalking("before", "after"));
+        say("the same by listing both, without a mount, %d names differ: %s", told[0], walk);
+        large.deleteSnapshots(List.of("before", "names", "after"));
     }
 
     /**

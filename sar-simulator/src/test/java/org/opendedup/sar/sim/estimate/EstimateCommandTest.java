@@ -46,6 +46,17 @@ class EstimateCommandTest extends CommandTest {
     }
 
     @Test
+    void withPricesItTellsWhatAnObjectStoreCosts() throws IOException {
+        JsonNode estimate = json("--store-prices", "1000,0,0,0,0", "--daily-change=0", data.toString());
+        double stored = value(estimate, "storedBytes");
+        assertEquals(
+                stored / 1e6, estimate.get("objectStore").get("monthStored").asDouble(), 1e-9);
+        assertFalse(json(data.toString()).has("objectStore"), "without prices");
+        assertEquals(0, run("--store-prices", "s3-standard", data.toString()));
+        assertTrue(out.toString().contains("4.32 for the lease"), out.toString());
+    }
+
+    @Test
     void theFiguresOfASmallFolderAreThoseCountedByHand() throws IOException {
         JsonNode estimate = json("--ssd-share", "0.5,1", data.toString());
         assertEquals(2, estimate.get("files").asInt());

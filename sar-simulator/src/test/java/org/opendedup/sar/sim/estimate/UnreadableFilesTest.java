@@ -64,7 +64,7 @@ class UnreadableFilesTest {
         assertFalse(estimate.whole());
         assertTrue(estimate.stopped());
         var text = new StringWriter();
-        new EstimateReport(estimate, new PrintWriter(text, true)).print();
+        new EstimateReport(estimate, new PrintWriter(text, true)).print(null);
         assertTrue(text.toString().contains("no bound for the rest"), text::toString);
         assertFalse(text.toString().contains(" : 1 or more"), text::toString);
         assertFalse(text.toString().contains("stored of all"), text::toString);

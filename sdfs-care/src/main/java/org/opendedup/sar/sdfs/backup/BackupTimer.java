@@ -9,6 +9,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -84,7 +85,8 @@ public final class BackupTimer implements AutoCloseable {
             Clock clock) {
         var timer = new BackupTimer(volume, backups, settings, isCollecting, clock, System::nanoTime);
         backups.look();
-        var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
+        var unused = timer.steps.scheduleWithFixedDelay(
+                Threads.lasting(timer::step), STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return timer;
     }
 

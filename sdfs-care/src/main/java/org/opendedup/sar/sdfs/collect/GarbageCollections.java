@@ -249,7 +249,8 @@ public final class GarbageCollections extends Jobs<Collected> {
         return "it has" + (moved == null ? "" : " moved " + ByteSize.rounded(moved.movedBytes()) + " of chunks,")
                 + " returned " + ByteSize.rounded(report.returnedBytes() + report.strayBytes()) + ", removed "
                 + report.removed() + " containers and rewritten " + report.rewritten() + "; kept "
-                + report.keptContainers() + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes())
+                + report.keptContainers() + " with unreadable chunks or counts; left "
+                + ByteSize.rounded(report.leftBytes())
                 + " of garbage" + recompressed(report);
     }
 

@@ -38,7 +38,8 @@ public final class LowSpaceCollections implements AutoCloseable {
     /** Returns one that works until it is closed. */
     public static LowSpaceCollections start(GarbageCollections collections) {
         var low = new LowSpaceCollections(collections, System::nanoTime);
-        var unused = low.steps.scheduleWithFixedDelay(low::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
+        var unused = low.steps.scheduleWithFixedDelay(
+                Threads.lasting(low::step), STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return low;
     }
 

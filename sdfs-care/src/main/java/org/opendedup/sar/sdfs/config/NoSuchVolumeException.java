@@ -3,8 +3,9 @@ package org.opendedup.sar.sdfs.config;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.opendedup.sar.objects.ObjectStore;
 
-/** Thrown if no volume of this name has a file in the config folder. */
+/** Thrown if no volume of this name has a file in the config folder, or an object store has no volume. */
 public final class NoSuchVolumeException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -14,6 +15,15 @@ public final class NoSuchVolumeException extends IOException {
                         ? "there are none: make one with mkfs.sdfs, or the lost file of one with mkfs.sdfs --recover"
                         : "known: " + String.join(", ", known))
                 + " (the folder is set by SDFS_CONFIG_DIR)");
+    }
+
+    /**
+     * Of an object store without a volume.
+     *
+     * @param object name of the object that is missing there
+     */
+    NoSuchVolumeException(ObjectStore store, String object) {
+        super("there is no volume in " + store + " (no object " + object + ")");
     }
 
     /** Of a volume that is being removed. */

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.config;
 
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -62,6 +63,19 @@ public record OptionValues(Map<VolumeOption<?>, Object> values) {
     /** Returns these values; with {@code value} if the option was given none. */
     public <T> OptionValues orElse(VolumeOption<T> option, T value) {
         return isSet(option) ? this : with(option, value);
+    }
+
+    /** Returns these values with the one that others have of an option; without one if they have none. */
+    OptionValues withOf(VolumeOption<?> option, OptionValues others) {
+        return put(option, others.values.get(option));
+    }
+
+    /** Returns these values with folders below {@code base}, where none were given. */
+    public OptionValues inFolder(Path base) {
+        return orElse(VolumeOptions.BASE_PATH, base)
+                .orElse(VolumeOptions.DATA_LOCATION, base.resolve("chunkstore/chunks"))
+                .orElse(VolumeOptions.METADATA_LOCATION, base.resolve("ddb"))
+                .orElse(VolumeOptions.INDEX_LOCATION, base.resolve("chunkstore/hdb"));
     }
 
     /** As {@link #with}, of the text that {@link VolumeOption#parse} reads; its exception does not name the option. */

@@ -5,7 +5,12 @@ import com.cronutils.model.CronType;
 import com.cronutils.model.definition.CronDefinitionBuilder;
 import com.cronutils.model.time.ExecutionTime;
 import com.cronutils.parser.CronParser;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
+import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +28,9 @@ public final class Schedule {
 
     /** No schedule. */
     public static final String OFF = "off";
+
+    /** Changes of the clock that are looked at: those of ten years and more. */
+    private static final int MAX_LEAPS = 24;
 
     private final String text;
     /** Null until it is asked for: a mount needs no time of the schedule. Guarded by this. */
@@ -66,9 +74,47 @@ public final class Schedule {
         }
     }
 
-    /** Returns the first time after another, in its time zone; empty if there is none. */
+    /**
+     * Returns the first time after another, in its time zone; empty if there is none. A time that the clock leaps over
+     * when summer time begins is the moment of the leap, unless another time follows within the leap's length: a job of
+     * each day runs on that day, too, and one of each quarter of an hour not once more.
+     */
     public Optional<ZonedDateTime> next(ZonedDateTime after) {
-        return text.equals(OFF) ? Optional.empty() : times().nextExecution(after);
+        if (text.equals(OFF)) {
+            return Optional.empty();
+        }
+        Optional<ZonedDateTime> next = times().nextExecution(after);
+        return leaptOver(after, next.orElse(null)).or(() -> next);
+    }
+
+    /** Returns the first leap of the clock between two times that leaps over a time of the schedule. */
+    private Optional<ZonedDateTime> leaptOver(ZonedDateTime after, @Nullable ZonedDateTime next) {
+        ZoneRules rules = after.getZone().getRules();
+        ZoneOffsetTransition leap = rules.nextTransition(after.toInstant());
+        // Bounded for a schedule whose only time is leapt over, or past.
+        for (int i = 0; i < MAX_LEAPS && leap != null; i++) {
+            if (next != null && !leap.getInstant().isBefore(next.toInstant())) {
+                break;
+            }
+            ZonedDateTime end = leap.getInstant().atZone(after.getZone());
+            if (leap.isGap()
+                    && has(leap.getDateTimeBefore(), leap.getDateTimeAfter())
+                    && (next == null || Duration.between(end, next).compareTo(leap.getDuration()) > 0)) {
+                return Optional.of(end);
+            }
+            leap = rules.nextTransition(leap.getInstant());
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * Returns whether a clock that never leaps has a time of the schedule from {@code from} to {@code to} (exclusive).
+     */
+    private boolean has(LocalDateTime from, LocalDateTime to) {
+        return times().nextExecution(from.minusSeconds(1).atZone(ZoneOffset.UTC))
+                // The parser's library leaves out a time at the end as well.
+                .filter(time -> !time.toLocalDateTime().isAfter(to))
+                .isPresent();
     }
 
     private synchronized ExecutionTime times() {

@@ -14,9 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.IndexSettings;
+import org.opendedup.sar.metadata.remote.Promise;
+import org.opendedup.sar.objects.StorePrices;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -41,6 +44,7 @@ public record VolumeDefinition(OptionValues values) {
         checkPaths(basePath(), stores());
         recompress().checkAgainst(compression);
         checkRaw(raw(), sar().ssdLocation());
+        checkStore();
         var unused = List.of(restore(), backups());
     }
 
@@ -60,6 +64,11 @@ public record VolumeDefinition(OptionValues values) {
 
     /** Returns settings of the engine; {@link #engineConfig} has all of them. */
     public VolumeConfig config() {
+        RemoteSettings store = store();
+        return store == null ? localConfig() : localConfig().in(store);
+    }
+
+    private VolumeConfig localConfig() {
         return new VolumeConfig(
                         values.get(VolumeOptions.NAME),
                         values.get(VolumeOptions.CAPACITY),
@@ -84,6 +93,17 @@ public record VolumeDefinition(OptionValues values) {
                 .withIndexSettings(new IndexSettings(
                         values.find(VolumeOptions.INDEX_SSD_CAPACITY).orElse(0L),
                         values.find(VolumeOptions.INDEX_PARAMETERS).orElse(IndexParameters.NONE)));
+    }
+
+    /** Returns how the volume lies in an object store; null: it lies in its folders only. */
+    public @Nullable RemoteSettings store() {
+        return values.find(VolumeOptions.OBJECT_STORE)
+                .map(address -> new RemoteSettings(
+                        address,
+                        values.find(VolumeOptions.DURABILITY).orElse(Promise.LOCAL),
+                        values.find(VolumeOptions.CACHE_SIZE).orElse(LocalCache.LEAST_BYTES),
+                        values.find(VolumeOptions.STORE_PRICES).orElse(StorePrices.NONE)))
+                .orElse(null);
     }
 
     /** Returns the data locations besides the first one. */
@@ -289,6 +309,37 @@ public record VolumeDefinition(OptionValues values) {
      */
     private static boolean isNoText(int character) {
         return Character.isISOControl(character) || character == '\uFFFD';
+    }
+
+    /** Refuses what works in folders only. */
+    private void checkStore() {
+        boolean isStored = values.isSet(VolumeOptions.OBJECT_STORE);
+        for (VolumeOption<?> option :
+                List.of(VolumeOptions.DURABILITY, VolumeOptions.CACHE_SIZE, VolumeOptions.STORE_PRICES)) {
+            check(
+                    isStored || !values.isSet(option),
+                    (option.name().isEmpty() ? VolumeOptions.LOCAL_CACHE : option)
+                            + " is for a volume in an object store: --object-store=ADDRESS");
+        }
+        if (isStored) {
+            StoreAddress.folder(values.get(VolumeOptions.OBJECT_STORE))
+                    .ifPresent(store -> stores().forEach((name, place) -> check(
+                            !place.startsWith(store) && !store.startsWith(place),
+                            "the " + name + " " + place + " and the object store " + store
+                                    + " must not lie in each other")));
+            check(
+                    furtherLocations().isEmpty(),
+                    VolumeOptions.FURTHER_LOCATIONS + " is not for a volume in an object store, which has no limit of"
+                            + " space");
+            check(
+                    backups().isOff(),
+                    VolumeOptions.BACKUP_INTERVAL + " is not for a volume in an object store: the store has the"
+                            + " metadata, as they were at each moment");
+            check(
+                    !raw().isEnabled(),
+                    VolumeOptions.TIER_MODE + "=tddfs is not for a volume in an object store: raw files lie on the SSD"
+                            + " of one machine only");
+        }
     }
 
     private static void checkRaw(RawSettings raw, @Nullable Path ssd) {

@@ -30,9 +30,6 @@ public final class VolumeFile {
     /** Version of the format, in the root element. */
     static final int VERSION = 2;
 
-    /** The element that a volume without raw files lacks. */
-    static final String FAST_TIER = "fast-tier";
-
     /**
      * Largest accepted file, in bytes. A volume file has about 2 KB; a file of more than one megabyte is something
      * else.
@@ -98,7 +95,8 @@ public final class VolumeFile {
                 .filter(VolumeOption::isStored)
                 .collect(Collectors.groupingBy(VolumeOption::element, LinkedHashMap::new, Collectors.toList()));
         for (String path : elements.keySet()) {
-            if (path.indexOf('/') >= 0 || path.equals(FAST_TIER) && isDefault(elements.get(path), values)) {
+            if (path.indexOf('/') >= 0
+                    || VolumeOptions.OPTIONAL_ELEMENTS.contains(path) && isDefault(elements.get(path), values)) {
                 continue;
             }
             List<Map.Entry<String, List<VolumeOption<?>>>> children = elements.entrySet().stream()

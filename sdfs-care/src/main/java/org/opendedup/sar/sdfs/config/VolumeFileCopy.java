@@ -33,9 +33,12 @@ public record VolumeFileCopy(VolumeDefinition definition, UUID volume, boolean i
 
     /**
      * Writes the copies that are missing or differ; they are durable when it returns. Does nothing if the data location
-     * has no volume.
+     * has no volume, or the volume lies in an object store, which has a {@link StoredVolumeFile}.
      */
     public static void write(VolumeDefinition definition) throws IOException {
+        if (definition.store() != null) {
+            return;
+        }
         VolumeConfig.Locations locations = definition.config().locations();
         UUID volume = volumeIn(locations.data());
         if (volume != null) {

@@ -58,7 +58,7 @@ final class VolumeFileReader {
         left.remove("sdfscli");
         OptionValues values = OptionValues.NONE;
         for (VolumeOption<?> option : VolumeOptions.ALL) {
-            if (option.isStored() && !isLackingFastTier(option)) {
+            if (option.isStored() && !isLacking(option.element())) {
                 values = read(element(option.element()), option, values);
                 left.remove(option.element());
             }
@@ -77,8 +77,8 @@ final class VolumeFileReader {
         return new VolumeDefinition(values);
     }
 
-    private boolean isLackingFastTier(VolumeOption<?> option) {
-        return option.element().equals(VolumeFile.FAST_TIER) && !elements.containsKey(VolumeFile.FAST_TIER);
+    private boolean isLacking(String element) {
+        return VolumeOptions.OPTIONAL_ELEMENTS.contains(element) && !elements.containsKey(element);
     }
 
     private void checkVersion() throws VolumeFileException {

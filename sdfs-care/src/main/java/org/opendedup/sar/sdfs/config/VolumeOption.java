@@ -26,6 +26,7 @@ public final class VolumeOption<T> {
     private boolean atNextMount;
     private boolean absent;
     private boolean added;
+    private boolean ofMachine;
     private @Nullable Object absentInReport;
 
     /**
@@ -122,6 +123,14 @@ public final class VolumeOption<T> {
     /** Returns whether the file of a release before may lack it, and then means the default. */
     boolean isAdded() {
         return added;
+    }
+
+    /**
+     * Returns whether each machine that mounts a volume in an object store has its own value. The others are the same
+     * everywhere.
+     */
+    boolean isOfMachine() {
+        return ofMachine;
     }
 
     /** Returns what a report has in place of a missing value; null: nothing. */
@@ -266,6 +275,12 @@ public final class VolumeOption<T> {
     /** The file of a release before may lack it. */
     VolumeOption<T> added() {
         added = true;
+        return this;
+    }
+
+    /** Each machine that mounts a volume in an object store has its own value. */
+    VolumeOption<T> ofMachine() {
+        ofMachine = true;
         return this;
     }
 

@@ -15,6 +15,7 @@ import static org.opendedup.sar.sdfs.config.OptionKind.text;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
@@ -22,6 +23,8 @@ import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexParameters;
+import org.opendedup.sar.metadata.remote.Promise;
+import org.opendedup.sar.objects.StorePrices;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -36,6 +39,9 @@ import org.opendedup.sar.volume.config.MemoryPlan;
  * {@link VolumeDefinition}.
  */
 public final class VolumeOptions {
+    /** The elements of the volume file that are left out if all their attributes have their defaults. */
+    static final Set<String> OPTIONAL_ELEMENTS = Set.of("fast-tier", "object-store");
+
     private static final Section VOLUME = new Section("", "", "");
 
     public static final VolumeOption<String> NAME = VOLUME.option(
@@ -53,12 +59,14 @@ public final class VolumeOptions {
     public static final VolumeOption<Path> BASE_PATH = VOLUME.option(
                     "--base-path", "locations/base-path", "basePath", FOLDER)
             .byDefaultAs("/opt/sdfs/volumes/NAME")
+            .ofMachine()
             .text("Folder of everything that has no location of its own.");
 
     public static final VolumeOption<Path> DATA_LOCATION = VOLUME.option(
                     "--chunk-store-data-location", "local-chunkstore/chunk-store", "dataLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/chunks")
             .inPlugin("sar-data-location", "chunk-store on <local-chunkstore>, then /sar/data")
+            .ofMachine()
             .text("Containers.");
 
     public static final VolumeOption<List<Path>> FURTHER_LOCATIONS = VOLUME.option(
@@ -68,20 +76,21 @@ public final class VolumeOptions {
                     FOLDERS)
             .mayBeAbsent("")
             .changedBy("add-location")
-            .text(
-                    "More folders of containers, on other disks; their names have no colon. Each new container goes where "
-                            + "most space is free. The volume needs all of them.");
+            .text("More folders of containers, on other disks; their names have no colon. Each new container goes "
+                    + "where most space is free. The volume needs all of them.");
 
     public static final VolumeOption<Path> METADATA_LOCATION = VOLUME.option(
                     "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)
             .byDefaultAs("BASE/ddb")
             .inPlugin("sar-metadata-location", "as above, /sar/metadata")
+            .ofMachine()
             .text("Folder of names, recipes and counts. They are as important as the data.");
 
     public static final VolumeOption<Path> INDEX_LOCATION = VOLUME.option(
                     "--chunk-store-hashdb-location", "local-chunkstore/hash-db-store", "hashDbLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/hdb")
             .inPlugin("sar-index-location", "hash-db-store on <local-chunkstore>, then /sar/index")
+            .ofMachine()
             .text("Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt.");
 
     public static final VolumeOption<IndexClass> INDEX = VOLUME.option(
@@ -92,6 +101,7 @@ public final class VolumeOptions {
             .byDefault(IndexClass.ROCKSDB)
             .changedBy("index convert")
             .inPlugin("sar-index-class")
+            .ofMachine()
             .text("Type of fingerprint index. rocksdb: for any disk; exact. chunkstash: for an SSD; 6 bytes of "
                     + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
                     + "memory a TB; finds nearly all duplicates.");
@@ -104,6 +114,7 @@ public final class VolumeOptions {
             .mayBeAbsent("")
             .byDefaultAs("by the memory of the index")
             .inPlugin("sar-index-parameters")
+            .ofMachine()
             .text("Sizes of the index. silo: segment (64KB to 8MB), block (1MB to 1GB), cache (blocks in memory, as "
                     + "many as it has room for). chunkstash: sampling (one of so many chunks of a container is in "
                     + "memory: 1, 2, 4, to 1024), width (16, 24 or 32 positions of the table for each chunk).");
@@ -177,6 +188,7 @@ public final class VolumeOptions {
             .inPlugin("sar-write-threads", "the number of cores, at least 2")
             .changedBy("set --write-threads")
             .atNextMount()
+            .ofMachine()
             .text("Number of threads that fingerprint and compress.");
 
     public static final VolumeOption<Long> MEMORY_BUDGET = VOLUME.option(
@@ -187,6 +199,7 @@ public final class VolumeOptions {
             .inPlugin("sar-memory-budget", "1GB")
             .changedBy("set --memory")
             .atNextMount()
+            .ofMachine()
             .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
 
     public static final VolumeOption<Integer> MAXIMUM_FULL = VOLUME.option(
@@ -290,6 +303,57 @@ public final class VolumeOptions {
             .changedBy("set --backup-keep")
             .text("Number of automatic backups of the metadata that are kept.");
 
+    private static final Section STORE =
+            new Section("An object store (see docs/SCALE.md)", "object-store/", "objectStore.");
+
+    public static final VolumeOption<String> OBJECT_STORE = STORE.option(
+                    "--object-store", "address", "address", text("ADDRESS", StoreAddress::checked))
+            .mayBeAbsent(null)
+            .byDefaultAs("none: the volume lies in its folders")
+            .ofMachine()
+            .text("The volume lies in this object store, where no other volume is: s3://BUCKET/PREFIX, "
+                    + "hdfs://HOST/FOLDER, or file:///FOLDER, which several machines mount. Its folders "
+                    + "here have what is not there yet, and copies. Another machine opens it by the address: "
+                    + "mount.sdfs ADDRESS MOUNTPOINT. Credentials are never part of the address.");
+
+    public static final VolumeOption<Promise> DURABILITY = STORE.option(
+                    "--durability",
+                    "durability",
+                    "durability",
+                    choice("local|remote", OptionKind::spelling, Promise.values()))
+            .mayBeAbsent(null)
+            .byDefaultAs("local")
+            .changedBy("set --durability")
+            .atNextMount()
+            .text("When an fsync returns. local: when the bytes are durable on the disk of this machine; the store has "
+                    + "them some seconds later. remote: when the store has them.");
+
+    public static final VolumeOption<StorePrices> STORE_PRICES = STORE.option(
+                    "--store-prices", "prices", "prices", text("PRICES", StorePrices::parse))
+            .mayBeAbsent(null)
+            .byDefaultAs("none")
+            .changedBy("set --store-prices")
+            .atNextMount()
+            .text(
+                    "What the store charges. The status tells what the volume costs, and a garbage collection decides what "
+                            + "is worth writing anew: "
+                            + "none, s3-standard, s3-standard-ia, or five numbers with commas between them: a GB stored for a "
+                            + "month, 1000 puts, 1000 reads, a GB read, the days for which an object is charged at least.");
+
+    public static final VolumeOption<LocalCache> LOCAL_CACHE = STORE.option(
+                    "--local-cache", "", "", text("[FOLDER:]SIZE", LocalCache::parse))
+            .byDefaultAs("the data location, and a quarter of its disk, at most 100GB")
+            .text("Folder on this machine through which the containers go to the store, and how much stays there of "
+                    + "what the store has. Losing it loses what the store does not have yet.");
+
+    public static final VolumeOption<Long> CACHE_SIZE = STORE.option("", "cache-size", "cacheBytes", SIZE)
+            .mayBeAbsent(null)
+            .from(LocalCache.LEAST_BYTES)
+            .changedBy("set --local-cache")
+            .atNextMount()
+            .ofMachine()
+            .text("Size of --local-cache.");
+
     private static final Section INDEX_ON_SSD =
             new Section("A chunkstash index on an SSD (see docs/INDEXES.md)", "", "");
 
@@ -300,6 +364,7 @@ public final class VolumeOptions {
             // The least table, and segments of a MiB.
             .from(16L << 20)
             .inPlugin("sar-index-ssd-capacity")
+            .ofMachine()
             .text("Largest total size of a chunkstash index in the hashdb location. When it is full, or its "
                     + "device is, its oldest part moves to an index beside the containers, which is asked last. At "
                     + "least 16MB; 40 to 60 bytes a chunk are enough for all.");
@@ -312,6 +377,7 @@ public final class VolumeOptions {
             .byDefaultAs("true if an SSD location is given")
             .changedBy("sar set --enabled")
             .inPlugin("sar-enabled")
+            .ofMachine()
             .text("Promote chunks. With false, copies on the SSD are still read.");
 
     public static final VolumeOption<Path> SSD_LOCATION = SAR.option(
@@ -319,6 +385,7 @@ public final class VolumeOptions {
             .mayBeAbsent("")
             .changedBy("sar attach")
             .inPlugin("sar-ssd-location")
+            .ofMachine()
             .text("Folder on the SSD for copies of chunks. Losing it loses no data.");
 
     public static final VolumeOption<Long> SSD_CAPACITY = SAR.option(
@@ -328,6 +395,7 @@ public final class VolumeOptions {
             .from(SsdSize.leastCapacity())
             .changedBy("sar resize")
             .inPlugin("sar-ssd-capacity")
+            .ofMachine()
             .text("Largest space to use on the SSD, including the database of the Map table and space that is not yet "
                     + "reclaimed. If a chunkstash index is on the same device, for both together. Required "
                     + "with a location.");
@@ -342,6 +410,7 @@ public final class VolumeOptions {
             .to(Integer.MAX_VALUE)
             .changedBy("sar set --threshold")
             .inPlugin("sar-reference-count-threshold")
+            .ofMachine()
             .text("Number of references from which the policy reference-count promotes a chunk that is written again. "
                     + "No effect with the other policies.");
 
@@ -351,6 +420,7 @@ public final class VolumeOptions {
             .to((long) HotSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
             .inPlugin("sar-max-run")
+            .ofMachine()
             .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well. With "
                     + "the policy cost, for written chunks: of what is read, it promotes up to 2 MB, the "
                     + "transfer time of a seek.");
@@ -360,6 +430,7 @@ public final class VolumeOptions {
             .byDefault(true)
             .changedBy("sar set --promote-on-read")
             .inPlugin("sar-promote-on-read")
+            .ofMachine()
             .text("Promote chunks when they are read, too: a second time, or with the policy open a first time.");
 
     public static final VolumeOption<Integer> SAR_LRU_ENTRIES = SAR.option(
@@ -369,6 +440,7 @@ public final class VolumeOptions {
             .to(HotSettings.LRU_ENTRIES_MAX)
             .changedBy("sar set --lru-entries")
             .inPlugin("sar-lru-entries")
+            .ofMachine()
             .text("Number of entries in the list of recent reads, which detects second reads; 12 bytes of "
                     + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
 
@@ -381,6 +453,7 @@ public final class VolumeOptions {
             .byDefaultAs("cost, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
             .inPlugin("sar-policy", "cost")
+            .ofMachine()
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");
@@ -473,6 +546,7 @@ public final class VolumeOptions {
             .inPlugin("sar-restore-cache-size")
             .changedBy("set --restore-cache-size")
             .atNextMount()
+            .ofMachine()
             .text("Memory limit of all sequential readers together.");
 
     public static final VolumeOption<Long> RESTORE_WINDOW = RESTORE.option(
@@ -483,6 +557,7 @@ public final class VolumeOptions {
             .inPlugin("sar-restore-window")
             .changedBy("set --restore-window")
             .atNextMount()
+            .ofMachine()
             .text("Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead.");
 
     public static final VolumeOption<Double> RESTORE_LOG_SHARE = RESTORE.option(
@@ -502,11 +577,12 @@ public final class VolumeOptions {
             .inPlugin("sar-restore-disk")
             .changedBy("set --restore-disk")
             .atNextMount()
+            .ofMachine()
             .text("Disk of the containers: auto (measured during reads), hdd, ssd, or "
                     + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
                     + "once).");
 
-    public static final List<Section> SECTIONS = List.of(VOLUME, INDEX_ON_SSD, SAR, TIER, RESTORE);
+    public static final List<Section> SECTIONS = List.of(VOLUME, STORE, INDEX_ON_SSD, SAR, TIER, RESTORE);
 
     public static final List<VolumeOption<?>> ALL = SECTIONS.stream()
             .<VolumeOption<?>>flatMap(section -> section.options().stream())
@@ -546,6 +622,11 @@ public final class VolumeOptions {
     }
 
     private VolumeOptions() {}
+
+    /** Returns the base path of a volume if none was given. */
+    public static Path defaultFolder(String volume) {
+        return Path.of("/opt/sdfs/volumes", volume);
+    }
 
     private static long power(String text) {
         long bytes = ByteSize.parse(text);

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /**
  * What is known about a mounted volume at one moment. {@link HealthRules} decide whether that is well.
@@ -13,6 +14,7 @@ import org.opendedup.sar.volume.parts.SpaceUse;
  * @param hashDb folder of the fingerprint index
  * @param fastTier the raw files
  * @param snapshots the snapshots
+ * @param remote the object store; null: the volume is on this machine only
  * @param lostAtLastEnd what the last daemon of the volume could not write; null if nothing is known to be lost
  * @param loggedWarnings warnings logged by the daemon, including those that the log only counts
  * @param loggedErrors errors logged by the daemon, likewise
@@ -24,6 +26,7 @@ public record HealthFacts(
         SpaceUse space,
         FastTierFacts fastTier,
         SnapshotFacts snapshots,
+        @Nullable RemoteStatistics remote,
         RequestFailures.Counts failures,
         @Nullable String lostAtLastEnd,
         long loggedWarnings,

@@ -9,6 +9,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /**
  * Decides from facts what is wrong with a mounted volume of files, and what to do: {@link StoreRules} about what it
@@ -19,6 +20,9 @@ public final class HealthRules {
     static final Duration RECENT = Duration.ofHours(1);
     /** How late a snapshot of the schedule may be. */
     static final Duration SNAPSHOT_LATE = Duration.ofDays(1);
+
+    /** How old bytes may be that the object store does not have: twice the time for which a request is repeated. */
+    static final Duration STORE_LAG = Duration.ofMinutes(2);
 
     private final HealthFacts facts;
     private final Remedies remedies;
@@ -37,6 +41,7 @@ public final class HealthRules {
         rules.full();
         rules.fastTier();
         rules.snapshots();
+        rules.objectStore();
         rules.failed();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -115,6 +120,47 @@ public final class HealthRules {
                     "The log has the reason, if one failed; make one, or keep the volume mounted for longer than ten"
                             + " minutes",
                     "sdfscli " + facts.volume() + " snapshot create");
+        }
+    }
+
+    private void objectStore() {
+        RemoteStatistics remote = facts.remote();
+        if (remote == null) {
+            return;
+        }
+        String store = remote.settings().store();
+        RemoteStatistics.Reading reading = remote.reading();
+        if (reading != null && reading.isLost()) {
+            degraded(
+                    "reader-lost",
+                    "the owner of the volume in " + store
+                            + " did not hear from this mount, and has deleted data that it"
+                            + " may need: reads of them fail",
+                    "Unmount it, and mount it again with the newest state",
+                    "sdfscli " + facts.volume() + " unmount");
+        }
+        String missing = ByteSize.rounded(remote.missingBytes()) + " are on this machine only, the oldest for "
+                + remote.missingMs() / 1000 + " s";
+        String figures = "sdfscli " + facts.volume() + " stats";
+        String reason = remote.failure() == null ? "" : ": " + Printable.line(remote.failure());
+        if (remote.requests().breakerSeconds() > 0) {
+            degraded(
+                    "object-store-silent",
+                    store + " has not answered for " + remote.requests().breakerSeconds() + " s; " + missing + reason,
+                    "Make the store reachable; it is asked again each half a minute, and what waits follows by itself",
+                    figures);
+        } else if (remote.failure() != null) {
+            degraded(
+                    "object-store-refuses",
+                    "what is put does not get into " + store + "; " + missing + reason,
+                    "Remove the cause: a store that does not answer, wrong credentials, no space; what waits follows by itself",
+                    figures);
+        } else if (remote.missingMs() > STORE_LAG.toMillis()) {
+            degraded(
+                    "object-store-lags",
+                    store + " lags behind the volume: " + missing + ", and would be lost with it",
+                    "Write less at a time, or give the volume a faster way to the store; what waits follows by itself",
+                    figures);
         }
     }
 

@@ -52,7 +52,7 @@ public final class HealthWatch<F> implements AutoCloseable {
 
     /** Begins to judge every few seconds. */
     public void start() {
-        var unused = timer.scheduleWithFixedDelay(this::tick, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
+        var unused = timer.scheduleWithFixedDelay(Threads.lasting(this::tick), 0, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Adds a listener for changes of the health and of what is wrong. */

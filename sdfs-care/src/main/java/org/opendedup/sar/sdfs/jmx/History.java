@@ -56,7 +56,8 @@ final class History implements AutoCloseable {
 
     /** Begins to take samples, the first one now. */
     void start() {
-        var unused = timer.scheduleAtFixedRate(this::tick, 0, PERIOD.toMillis(), TimeUnit.MILLISECONDS);
+        var unused =
+                timer.scheduleAtFixedRate(Threads.lasting(this::tick), 0, PERIOD.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void tick() {

@@ -80,6 +80,15 @@ public record VolumeFigures(
         @Figure(value = "Inodes that are open or in the kernel's caches", unit = "inodes")
         long inodesInUse,
 
+        @Figure(value = "Users, groups and folders with a limit of bytes or files", unit = "quotas")
+        long quotas,
+
+        @Figure(value = "Those of them that exceed a soft limit", unit = "quotas")
+        long quotasOverSoft,
+
+        @Figure(value = "Those of them of which less than 1 % can be taken now", unit = "quotas")
+        long quotasReached,
+
         @Figure(value = "Snapshots that exist", unit = "snapshots")
         long snapshots,
 
@@ -178,6 +187,9 @@ public record VolumeFigures(
                 statistics.storedBytes() == 0 ? 1 : (double) statistics.logicalBytes() / statistics.storedBytes(),
                 statistics.files(),
                 statistics.inodesInUse(),
+                statistics.quotas().limited(),
+                statistics.quotas().overSoft(),
+                statistics.quotas().reached(),
                 facts.snapshots().count(),
                 TimeUnit.MILLISECONDS.toSeconds(facts.snapshots().oldestMs()),
                 TimeUnit.MILLISECONDS.toSeconds(facts.snapshots().newestMs()),

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.jmx;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -216,6 +217,14 @@ public final class VolumeRegistration implements AutoCloseable {
     /** @param figures looks at all raw files */
     public void fastTier(Beans.Call<FastTierFigures> figures, TierWork work) {
         add("FastTier", FileBeans.fastTier(figures, work));
+    }
+
+    /** Adds what is known of the object store of a volume. */
+    public void objectStore(Beans.Call<ObjectStoreFigures> figures) {
+        add(
+                "ObjectStore",
+                new RecordBean("The object store of the volume: what is not there yet, requests, costs")
+                        .figures(ObjectStoreFigures.class, new Recent<>(Duration.ofSeconds(1), figures)));
     }
 
     /** Adds what JMX shows of files and their readers. */

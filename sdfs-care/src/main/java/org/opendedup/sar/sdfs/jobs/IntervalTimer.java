@@ -59,7 +59,8 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
             String what, ScheduleTimer.Starter starter, Last last, Duration interval, Clock clock) {
         var timer = new IntervalTimer(what, starter, last, interval, clock);
         if (!interval.isZero()) {
-            var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_MINUTES, STEP_MINUTES, TimeUnit.MINUTES);
+            var unused = timer.steps.scheduleWithFixedDelay(
+                    Threads.lasting(timer::step), STEP_MINUTES, STEP_MINUTES, TimeUnit.MINUTES);
         }
         return timer;
     }

@@ -160,15 +160,20 @@ public abstract class Jobs<R> implements Closeable {
     }
 
     private void ended(JobStatus<R> status, Runnable show) {
+        // Whatever fails here, the job has ended: else none of its kind could start before the next mount.
         try {
             keep(status);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn("volume {}: later mounts do not know the {}", volume, name, e);
         }
         synchronized (this) {
             show.run();
-            // Before another one can start.
-            ended(status);
+            try {
+                // Before another one can start.
+                ended(status);
+            } catch (RuntimeException | Error e) {
+                log.warn("volume {}: the {} has ended, and its end could not be told", volume, name, e);
+            }
         }
     }
 

@@ -94,7 +94,8 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
     /** Returns a timer that works until it is closed. */
     public static ScheduleTimer start(String what, Starter starter, Latest latest, Schedule schedule, Clock clock) {
         var timer = new ScheduleTimer(what, starter, latest, schedule, clock, System::nanoTime);
-        var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
+        var unused = timer.steps.scheduleWithFixedDelay(
+                Threads.lasting(timer::step), STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return timer;
     }
 

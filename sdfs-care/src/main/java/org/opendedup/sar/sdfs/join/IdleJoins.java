@@ -41,7 +41,8 @@ public final class IdleJoins implements AutoCloseable {
     /** Returns one that works until it is closed. */
     public static IdleJoins start(Joins joins) {
         var idle = new IdleJoins(joins, System::nanoTime);
-        var unused = idle.steps.scheduleWithFixedDelay(idle::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
+        var unused = idle.steps.scheduleWithFixedDelay(
+                Threads.lasting(idle::step), STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return idle;
     }
 

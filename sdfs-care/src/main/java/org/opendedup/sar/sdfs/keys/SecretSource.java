@@ -38,6 +38,9 @@ public record SecretSource(
     /** As {@link #PASSPHRASE}, for a new slot. */
     public static final String NEW_PASSPHRASE = "SDFS_NEW_PASSPHRASE";
 
+    /** As {@link #PASSPHRASE}, for a stream of another volume. */
+    public static final String STREAM_PASSPHRASE = "SDFS_STREAM_PASSPHRASE";
+
     /** Largest passphrase or key file, in bytes. */
     private static final int BYTES_MAX = 1 << 20;
 
@@ -195,7 +198,7 @@ public record SecretSource(
 
     /** Removes what no process that is started may have. */
     public static void withoutSecrets(ProcessBuilder builder) {
-        builder.environment().keySet().removeAll(List.of(PASSPHRASE, NEW_PASSPHRASE));
+        builder.environment().keySet().removeAll(List.of(PASSPHRASE, NEW_PASSPHRASE, STREAM_PASSPHRASE));
     }
 
     private static byte[] output(String command) throws IOException {

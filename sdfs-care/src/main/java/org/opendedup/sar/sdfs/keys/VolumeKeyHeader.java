@@ -20,7 +20,9 @@ import org.opendedup.sar.keys.Secret;
 import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.stream.StreamKeys;
 
 /** The key header of a volume, as commands and SDFS's process use it. */
 public final class VolumeKeyHeader {
@@ -34,7 +36,14 @@ public final class VolumeKeyHeader {
     private VolumeKeyHeader(String volume, VolumeConfig.Locations locations) throws IOException {
         this.volume = volume;
         data = locations.data();
-        copies = KeyHeaderCopies.in(data, locations.metadata());
+        copies = copies(locations);
+    }
+
+    private static KeyHeaderCopies copies(VolumeConfig.Locations locations) throws IOException {
+        RemoteSettings store = locations.remote();
+        return store == null
+                ? KeyHeaderCopies.in(locations.data(), locations.metadata())
+                : KeyHeaderCopies.inStore(store.store(), locations.data());
     }
 
     /**
@@ -110,22 +119,41 @@ public final class VolumeKeyHeader {
      * @throws IOException if it is not at both places
      */
     public static void write(KeyHeader header, VolumeConfig.Locations locations) throws IOException {
-        List<String> failures =
-                KeyHeaderCopies.in(locations.data(), locations.metadata()).write(header);
+        List<String> failures = copies(locations).write(header, null);
         if (!failures.isEmpty()) {
             throw new IOException("the key header was not written: " + String.join("; ", failures));
         }
     }
 
-    /** Returns what is wrong with the copies, in words, for who has the keys of the volume. */
+    /**
+     * Returns what is wrong with the copies, in words, for who has the keys of the volume. Of a volume in an object
+     * store only with the one of this machine: a daemon asks every few seconds, and a store takes money for it.
+     */
     static List<String> faults(VolumeConfig config, VolumeKeys keys) throws IOException {
+        Path data = config.locations().data();
         try {
-            return new VolumeKeyHeader(config.name(), config.locations())
-                    .found()
-                    .faults(keys);
+            KeyHeaderCopies here =
+                    config.locations().remote() == null ? copies(config.locations()) : KeyHeaderCopies.inFolder(data);
+            return here.read(VolumeFileCopy.volumeIn(data)).faults(keys);
         } catch (KeyException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
+    }
+
+    /**
+     * Returns what seals the stream of a snapshot; null if the volume is not encrypted.
+     *
+     * @throws KeyException if no copy of the key header is authentic: nobody could open the stream
+     */
+    public static @Nullable StreamKeys streamKeys(VolumeConfig config) throws IOException {
+        VolumeKeys keys = config.keys();
+        return keys == null
+                ? null
+                : new StreamKeys(
+                        keys,
+                        new VolumeKeyHeader(config.name(), config.locations())
+                                .found()
+                                .bytes(keys));
     }
 
     /** Returns the two copies of the header. */

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.opendedup.sar.sdfs.http.BoundedHttpServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +26,11 @@ public final class MetricsServer implements Closeable {
     private static final int OK = 200;
     private static final int NOT_FOUND = 404;
     private static final int NOT_ALLOWED = 405;
+    private static final int OF_ANOTHER_NAME = 421;
     private static final int FAILED = 503;
+
+    /** An address cannot be led elsewhere by a name server, as another name can. */
+    private static final Pattern OWN_HOST = Pattern.compile("(?i)(localhost|[0-9.]+|\\[[0-9a-f:.]+])(:[0-9]+)?");
 
     private final BoundedHttpServer server;
     private final Supplier<String> text;
@@ -71,7 +76,9 @@ public final class MetricsServer implements Closeable {
 
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            if (!exchange.getRequestURI().getPath().equals(PATH)) {
+            if (isOfAnotherName(exchange)) {
+                send(exchange, OF_ANOTHER_NAME, "Ask for localhost, or for the address\n");
+            } else if (!exchange.getRequestURI().getPath().equals(PATH)) {
                 send(exchange, NOT_FOUND, "The figures are at " + PATH + "\n");
             } else if (!exchange.getRequestMethod().equals("GET")) {
                 exchange.getResponseHeaders().set("Allow", "GET");
@@ -80,6 +87,17 @@ public final class MetricsServer implements Closeable {
                 sendFigures(exchange);
             }
         }
+    }
+
+    /**
+     * Returns whether this comes from a page in a browser of this machine, whose own name leads here (DNS rebinding).
+     * Beyond loopback the administrator decided who reaches the port.
+     */
+    private boolean isOfAnotherName(HttpExchange exchange) {
+        String host = exchange.getRequestHeaders().getFirst("Host");
+        return address().getAddress().isLoopbackAddress()
+                && host != null
+                && !OWN_HOST.matcher(host).matches();
     }
 
     private void sendFigures(HttpExchange exchange) throws IOException {

@@ -6,6 +6,8 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -13,10 +15,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.sdfs.config.KeepRules;
+import org.opendedup.sar.volume.snapshot.VolumeSnapshots;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,6 +116,59 @@ public final class SnapshotCare implements AutoCloseable {
         }
     }
 
+    /**
+     * What a command that deletes snapshots names.
+     *
+     * @param deletable those that it would delete, the oldest first
+     * @param held those that are held, so they stay
+     */
+    public record Selection(List<SnapshotRecord> deletable, List<SnapshotRecord> held) {}
+
+    /**
+     * Returns the snapshots that are named, each once. ENOENT.
+     *
+     * @param names each is the name of a snapshot, or a range: that of the first one, {@link VolumeSnapshots#RANGE} and
+     *     that of the last one. A range without the first or the last name begins with the oldest or ends with the
+     *     newest one
+     */
+    public Selection select(Collection<String> names) throws IOException {
+        List<SnapshotRecord> all = snapshots.list();
+        var isNamed = new boolean[all.size()];
+        for (String name : names) {
+            int range = name.indexOf(VolumeSnapshots.RANGE);
+            String first = range < 0 ? name : name.substring(0, range);
+            String last = range < 0 ? name : name.substring(range + 1);
+            int from = range >= 0 && first.isEmpty() ? 0 : indexOf(all, first);
+            int to = range >= 0 && last.isEmpty() ? all.size() - 1 : indexOf(all, last);
+            if (from > to && !all.isEmpty()) {
+                throw new IllegalArgumentException(
+                        "snapshot '" + first + "' was made after '" + last + "'; name the older one first");
+            }
+            Arrays.fill(isNamed, from, Math.max(from, to + 1), true);
+        }
+        List<SnapshotRecord> deletable = new ArrayList<>();
+        List<SnapshotRecord> held = new ArrayList<>();
+        for (int i = 0; i < isNamed.length; i++) {
+            if (isNamed[i]) {
+                (isHeld(all.get(i)) ? held : deletable).add(all.get(i));
+            }
+        }
+        return new Selection(deletable, held);
+    }
+
+    private static int indexOf(List<SnapshotRecord> all, String name) throws PosixException {
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        throw new PosixException(Reason.ENOENT, "there is no snapshot '" + Printable.line(name) + "'");
+    }
+
+    private boolean isHeld(SnapshotRecord record) {
+        return record.heldUntilMs() > clock.millis();
+    }
+
     /** Deletes a snapshot. */
     public synchronized void delete(String name) throws IOException {
         requireOpen();
@@ -128,21 +186,37 @@ public final class SnapshotCare implements AutoCloseable {
         if (!isScheduledRunning.compareAndSet(false, true)) {
             return false;
         }
-        scheduled.execute(() -> {
-            try {
-                createScheduled();
-            } catch (IOException | RuntimeException e) {
-                LOG.warn("volume {}: the snapshot of the schedule is not made: {}", volume, e.toString());
-            } finally {
+        boolean begun = false;
+        try {
+            scheduled.execute(this::runScheduled);
+            begun = true;
+        } finally {
+            if (!begun) {
                 isScheduledRunning.set(false);
             }
-        });
+        }
         return true;
     }
 
-    /** Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps. */
+    private void runScheduled() {
+        try {
+            createScheduled();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("volume {}: the snapshot of the schedule is not made: {}", volume, e.toString());
+        } finally {
+            isScheduledRunning.set(false);
+        }
+    }
+
+    /**
+     * Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps. In a replica
+     * it makes none: that would have the name of one that is received later, and the rules would keep it instead of the
+     * base of what is received next.
+     */
     void createScheduled() throws IOException {
-        create(null, 0, true);
+        if (!snapshots.isReplica()) {
+            create(null, 0, true);
+        }
         prune(rules, false, false);
     }
 
@@ -186,7 +260,7 @@ public final class SnapshotCare implements AutoCloseable {
         List<SnapshotRecord> deleted = new ArrayList<>();
         List<SnapshotRecord> held = new ArrayList<>();
         for (SnapshotRecord record : expired) {
-            if (record.heldUntilMs() > clock.millis()) {
+            if (isHeld(record)) {
                 held.add(record);
                 continue;
             }

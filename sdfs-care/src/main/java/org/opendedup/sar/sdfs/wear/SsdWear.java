@@ -94,9 +94,10 @@ public final class SsdWear implements AutoCloseable {
     public static SsdWear start(Path file, LongSupplier written, Supplier<@Nullable Path> location, Clock clock) {
         var started = new SsdWear(file, AtomicFile::write, written, location, clock, new DeviceWear());
         var unused = started.timer.scheduleWithFixedDelay(
-                started::keepIfChanged, KEEP_MINUTES, KEEP_MINUTES, TimeUnit.MINUTES);
+                Threads.lasting(started::keepIfChanged), KEEP_MINUTES, KEEP_MINUTES, TimeUnit.MINUTES);
         // In its own thread: the device may hang.
-        var alsoUnused = started.timer.scheduleWithFixedDelay(started::askDevices, 0, WEAR_MINUTES, TimeUnit.MINUTES);
+        var alsoUnused = started.timer.scheduleWithFixedDelay(
+                Threads.lasting(started::askDevices), 0, WEAR_MINUTES, TimeUnit.MINUTES);
         return started;
     }
 

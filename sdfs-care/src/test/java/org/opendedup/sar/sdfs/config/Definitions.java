@@ -8,6 +8,7 @@ import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexParameters;
+import org.opendedup.sar.metadata.remote.Promise;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.restore.cache.CacheChoice;
@@ -36,6 +37,15 @@ public final class Definitions {
                 .with(VolumeOptions.TIER_MODE, Placement.TDDFS)
                 .with(VolumeOptions.TIER_CAPACITY, 100L << 20)
                 .with(VolumeOptions.TIER_JOURNAL, 60));
+    }
+
+    /** A plain volume in the object store of a folder, which must exist. */
+    public static VolumeDefinition inStore(String name, Path base, Path store) {
+        return new VolumeDefinition(values(name, base)
+                .with(VolumeOptions.OBJECT_STORE, "file://" + store)
+                .with(VolumeOptions.DURABILITY, Promise.REMOTE)
+                .with(VolumeOptions.CACHE_SIZE, 1L << 30)
+                .with(VolumeOptions.BACKUP_INTERVAL, BackupSettings.OFF));
     }
 
     /** The values of a plain volume. */

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +26,7 @@ class ScheduleTest {
             value = {
                 "0 0 12 ? * SUN | 2026-03-29T12:00+02:00",
                 "0 0 12 ? * 1 | 2026-03-29T12:00+02:00",
-                "0 30 2 * * ? | 2026-03-30T02:30+02:00",
+                "0 30 2 * * ? | 2026-03-29T03:00+02:00",
                 "0 0 3 1 * ? | 2026-04-01T03:00+02:00",
                 Schedule.SCRUBS_DEFAULT + " | 2026-04-05T03:00+02:00",
                 "0 0 12 * * ? | 2026-03-29T12:00+02:00",
@@ -38,6 +40,47 @@ class ScheduleTest {
                         .orElseThrow()
                         .toOffsetDateTime()
                         .toString());
+    }
+
+    /** Each schedule in each zone: no day without its time, none earlier than what came before. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Tehran"})
+    void noDayIsLeftOutWhenTheClockLeaps(String zone) {
+        for (String text : List.of("0 30 2 * * ?", "0 0 0 * * ?", "30 5 2 * * ?", "0 30 1 * * ?")) {
+            Schedule schedule = Schedule.parse(text);
+            ZonedDateTime time = ZonedDateTime.of(2010, 1, 1, 12, 0, 0, 0, ZoneId.of(zone));
+            for (int day = 1; day < 420; day++) {
+                ZonedDateTime next = schedule.next(time).orElseThrow();
+                assertEquals(LocalDate.of(2010, 1, 1).plusDays(day), next.toLocalDate(), text);
+                assertTrue(next.isAfter(time), text);
+                time = next;
+            }
+        }
+    }
+
+    /** In the night in which the clock leaps from 2:00 to 3:00. */
+    @Test
+    void oftenMeansNoMoreOftenWhenTheClockLeaps() {
+        for (String text : List.of("0 0/15 * * * ?", "0 5/20 * * * ?", "0 30 * * * ?", "0 0 * * * ?")) {
+            Schedule schedule = Schedule.parse(text);
+            int times = 0;
+            ZonedDateTime time = SATURDAY;
+            while (time.isBefore(SATURDAY.plusHours(24))) {
+                time = schedule.next(time).orElseThrow();
+                times++;
+            }
+            int hourly = text.contains("15") ? 4 : text.contains("20") ? 3 : 1;
+            assertTrue(Math.abs(times - 24 * hourly) <= 1, text + ": " + times);
+        }
+        assertEquals(
+                "2026-03-29T03:00+02:00",
+                Schedule.parse("0 30 2 29 3 ? 2026")
+                        .next(SATURDAY)
+                        .orElseThrow()
+                        .toOffsetDateTime()
+                        .toString(),
+                "its only time");
     }
 
     @Test

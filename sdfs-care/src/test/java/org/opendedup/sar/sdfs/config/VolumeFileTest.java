@@ -182,7 +182,7 @@ class VolumeFileTest {
                 "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume>: 'plenty' is not a size",
                 "capacity=\"10GB\" | '' | lacks its attribute capacity",
                 "capacity=\"10GB\" | capacity=\"0\" | capacity of <volume>: 0B; it must be at least 1MB",
-                "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io>: 'two' is not a whole number",
+                "write-threads=\"2\" | write-threads=\"two\" | write-threads of <io>: 'two' is not a whole number",
                 "enabled=\"false\" | enabled=\"no\" | 'no' is not true or false",
                 "policy=\"cost\" | policy=\"luck\" | 'luck' is not one of reference-count, cost",
                 "default-folder=\"0755\" | default-folder=\"0789\" | octal",

@@ -310,6 +310,31 @@ class HealthRulesTest {
                         "snapshot-due",
                         "sdfscli pool0 snapshot create",
                         facts -> facts.snapshotDue = Facts.NOW.minus(Duration.ofHours(25))),
+                row("a store that has nearly all", well, "", "", facts -> facts.remote = Facts.store(119_000, 0, null)),
+                row(
+                        "a store that does not answer",
+                        degraded,
+                        "object-store-silent",
+                        "sdfscli pool0 stats",
+                        facts -> facts.remote = Facts.store(0, 7, "no answer")),
+                row(
+                        "a store that takes nothing",
+                        degraded,
+                        "object-store-refuses",
+                        "sdfscli pool0 stats",
+                        facts -> facts.remote = Facts.store(0, 0, "access denied")),
+                row(
+                        "a store that lags",
+                        degraded,
+                        "object-store-lags",
+                        "sdfscli pool0 stats",
+                        facts -> facts.remote = Facts.store(121_000, 0, null)),
+                row(
+                        "a reader that was taken for dead",
+                        degraded,
+                        "reader-lost",
+                        "sdfscli pool0 unmount",
+                        facts -> facts.remote = Facts.reading(true)),
                 row(
                         "a collection",
                         degraded,

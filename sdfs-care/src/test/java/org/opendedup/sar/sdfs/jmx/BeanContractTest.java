@@ -80,6 +80,7 @@ class BeanContractTest {
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
                     var fastTier = new FakeFastTier();
                     beans.fastTier(fastTier::figures, fastTier);
+                    beans.objectStore(() -> null);
                     beans.files(new FakeFiles());
                     beans.readLatencies(new ReadLatencies()::counts);
                     beans.collections(collections, StartTimes.NEVER);

@@ -42,6 +42,7 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.frame.ReadLatencies;
@@ -507,7 +508,31 @@ class SarBeansTest {
     /** Of a volume of which only the SSD matters here. */
     private static VolumeStatistics noFigures() {
         return new VolumeStatistics(
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, IndexUse.UNKNOWN);
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                new Quotas.Use(0, 0, 0),
+                IndexUse.UNKNOWN);
     }
 
     private static SpaceUse noSpace() {

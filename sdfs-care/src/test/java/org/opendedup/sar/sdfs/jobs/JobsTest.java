@@ -45,6 +45,38 @@ class JobsTest {
         }
     }
 
+    /** Jobs whose end fails where it is kept and where it is told, as when classes were replaced below the program. */
+    private static final class BrokenJobs extends Jobs<String> {
+        BrokenJobs() {
+            super("pool0", "test", Lives.ON, Clock.systemUTC());
+        }
+
+        Optional<JobStatus<String>> start() throws IOException {
+            return start(Cause.SCHEDULE, () -> new RunningJob.Plan<>("a test started", "", null, job -> "result"));
+        }
+
+        @Override
+        protected void keep(JobStatus<String> status) {
+            throw new NoClassDefFoundError("keep");
+        }
+
+        @Override
+        protected String words(JobStatus<String> status) {
+            throw new NoClassDefFoundError("words");
+        }
+    }
+
+    @Test
+    void aJobWhoseEndCannotBeToldHasEnded() throws Exception {
+        try (var jobs = new BrokenJobs()) {
+            for (int i = 0; i < 2; i++) {
+                assertTrue(jobs.start().isPresent(), "one of its kind can start");
+                TestWait.until(() -> jobs.running().isEmpty());
+                assertEquals(JobState.DONE, jobs.latest().orElseThrow().state());
+            }
+        }
+    }
+
     @Test
     void whoAsksForTheStatusDoesNotWaitUntilAJobIsKept() throws Exception {
         try (var jobs = new KeptJobs()) {

@@ -51,7 +51,7 @@ class KeyHeaderWatchTest {
                     VOLUME, AeadCipher.AES_256_GCM, MASTER, "", Instant.now(), new Argon2Cost(64, 1, 1), secret);
             assertEquals(
                     List.of(),
-                    KeyHeaderCopies.in(data.getParent(), metadata.getParent()).write(header));
+                    KeyHeaderCopies.in(data.getParent(), metadata.getParent()).write(header, null));
         }
         good = Files.readAllBytes(data);
     }

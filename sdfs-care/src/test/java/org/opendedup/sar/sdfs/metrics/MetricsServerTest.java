@@ -69,6 +69,26 @@ class MetricsServerTest {
         assertEquals(200, ask("GET", "/metrics").getResponseCode());
     }
 
+    /** A page of another site whose name its owner lets lead to 127.0.0.1 could read the figures. */
+    @Test
+    void aNameThatOnlyLeadsHereIsRefused() throws Exception {
+        for (String host : List.of("evil.example", "evil.example:9100", "127.0.0.1.evil.example", "localhost.evil")) {
+            assertEquals("HTTP/1.1 421", statusOf(host), host);
+        }
+        for (String host : List.of("localhost", "127.0.0.1:9100", "[::1]:9100")) {
+            assertEquals("HTTP/1.1 200", statusOf(host), host);
+        }
+    }
+
+    private String statusOf(String host) throws IOException {
+        try (Socket socket =
+                new Socket(server.address().getAddress(), server.address().getPort())) {
+            String request = "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+        }
+    }
+
     @Test
     void silentClientsDoNotHoldUpOthers() throws Exception {
         List<Socket> silent = new ArrayList<>();

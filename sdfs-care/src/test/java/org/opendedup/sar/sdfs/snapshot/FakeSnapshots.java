@@ -1,17 +1,29 @@
 package org.opendedup.sar.sdfs.snapshot;
 
+import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
+import org.opendedup.sar.volume.diff.Change;
+import org.opendedup.sar.volume.diff.DiffReport;
 
 /** Snapshots of no volume, in memory. */
 public final class FakeSnapshots implements SnapshotSource {
+    /** What a comparison tells; anybody may change it. */
+    public final List<Change> changes = new CopyOnWriteArrayList<>();
+
     private final InstantSource clock;
     private final List<SnapshotRecord> all = new ArrayList<>();
     private long next = 1;
+    /** Whether they are those of another volume. */
+    boolean isReplica;
 
     public FakeSnapshots(InstantSource clock) {
         this.clock = clock;
@@ -23,13 +35,22 @@ public final class FakeSnapshots implements SnapshotSource {
     }
 
     @Override
+    public boolean isReplica() {
+        return isReplica;
+    }
+
+    @Override
     public int beingFreed() {
         return 0;
     }
 
     @Override
-    public synchronized long bytesFreedBy(String name) throws PosixException {
-        return 1000 * find(name).number();
+    public synchronized long bytesFreedBy(Collection<String> names, Progress progress) throws PosixException {
+        long bytes = 0;
+        for (String name : names) {
+            bytes += 1000 * find(name).number();
+        }
+        return bytes;
     }
 
     @Override
@@ -43,7 +64,7 @@ public final class FakeSnapshots implements SnapshotSource {
         return made;
     }
 
-    private SnapshotRecord find(String name) throws PosixException {
+    private synchronized SnapshotRecord find(String name) throws PosixException {
         return all.stream()
                 .filter(one -> one.name().equals(name))
                 .findFirst()
@@ -55,6 +76,17 @@ public final class FakeSnapshots implements SnapshotSource {
         SnapshotRecord held = find(name).heldUntil(untilMs);
         all.replaceAll(one -> one.name().equals(name) ? held : one);
         return held;
+    }
+
+    @Override
+    public DiffReport diff(String from, @Nullable String to, Progress progress, Change.Consumer consumer)
+            throws IOException {
+        long last = find(from).number() + (to == null ? 0 : find(to).number());
+        for (Change change : changes) {
+            progress.at("paths", last++, 0);
+            consumer.accept(change);
+        }
+        return new DiffReport(changes.size(), 0, 0, 0, true);
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.record.SnapshotRecord;
@@ -68,6 +69,37 @@ class SnapshotCareTest {
         assertEquals(Optional.of(Instant.parse("2026-05-01T13:00:00Z")), care.lastScheduled());
         snapshots.create("later", 0, false);
         assertEquals(Optional.of(Instant.parse("2026-05-01T13:00:00Z")), care.lastScheduled());
+    }
+
+    /** One that it made would take the name of the next one, and the place of the base in the rules. */
+    @Test
+    void theScheduleOfAReplicaThinsOutWhatWasReceivedAndMakesNothing() throws IOException {
+        for (int hour = 10; hour < 14; hour++) {
+            snapshots.create("received-" + hour, 0, true);
+            pass(Duration.ofHours(1));
+        }
+        snapshots.isReplica = true;
+        for (int i = 0; i < 4; i++) {
+            care.createScheduled();
+            pass(Duration.ofHours(1));
+        }
+        assertEquals(List.of("received-12", "received-13"), names());
+        // The control: in any other volume, the base of what would be received next goes.
+        snapshots.isReplica = false;
+        for (int i = 0; i < 2; i++) {
+            care.createScheduled();
+            pass(Duration.ofHours(1));
+        }
+        assertEquals(List.of("@GMT-2026.05.01-18.00.00", "@GMT-2026.05.01-19.00.00"), names());
+    }
+
+    /** A thread that cannot be started is the same to it as one that is refused. */
+    @Test
+    void aSnapshotThatCouldNotBeBegunIsNotTakenForOneThatIsBeingMade() {
+        care.close();
+        for (int i = 0; i < 2; i++) {
+            assertThrows(RejectedExecutionException.class, care::startScheduled);
+        }
     }
 
     @Test

@@ -26,8 +26,8 @@ import picocli.CommandLine.Parameters;
             "on: a mount without one of them is refused."
         },
         footer = {
-            "If the command is interrupted, call it again. Add the folder to the line of /etc/fstab, so that the volume",
-            "is mounted after its disk: x-systemd.requires-mounts-for=FOLDER.",
+            "If the command is interrupted, call it again. Add the folder to the line of /etc/fstab, so that the",
+            "volume is mounted after its disk: x-systemd.requires-mounts-for=FOLDER.",
             "",
             "Example:",
             "  sdfscli pool0 add-location /disk2/pool0"
@@ -60,6 +60,9 @@ final class AddLocationCommand extends VolumeCommand {
     private void addUnmounted(Path place) throws IOException, CommandFailedException {
         try {
             new UnmountedVolume(cli()).change(before -> {
+                if (before.furtherLocations().contains(place)) {
+                    return before; // Repeated, after an interruption.
+                }
                 VolumeDefinition after = before.withFurtherLocation(place);
                 prepare(after, place);
                 return after;

@@ -17,14 +17,18 @@ import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.KeyHeaderCopies;
+import org.opendedup.sar.objects.ObjectStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FoldersOnly;
+import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.PluginFiles;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeOfStore;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.cli.report.Json;
@@ -48,7 +52,7 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         customSynopsis = "sdfs-check VOLUME [--restore-metadata[=BACKUP] | "
-                + "--salvage-metadata[=WHAT] | --rebuild-containers | --repair] [--json]",
+                + "--salvage-metadata[=WHAT] | --rebuild-containers | --repair] [--read-objects] [--json]",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
@@ -57,15 +61,18 @@ import picocli.CommandLine.Spec;
             "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
             "",
             "Of an OpenDedup SDFS volume with the plugin it checks the chunks: containers, container table and counts.",
-            "The references are SDFS's, so nothing is compared with them, and --repair is refused."
+            "The references are SDFS's, so nothing is compared with them, and --repair is refused.",
+            "",
+            "Of a volume in an object store it checks what another machine finds there now, whatever this machine has",
+            "of the volume. The metadata are copied for that. Another machine may have the volume mounted meanwhile."
         },
         footer = {
             "Run it as the user who mounts the volume.",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_CHECK_HEAP  memory of the check, in the form of java -Xmx (default 1g)",
             "             SDFS_PASSPHRASE  passphrase of an encrypted volume",
-            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 7 wrong passphrase,",
-            "             64 wrong usage",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 5 no such volume,",
+            "             7 wrong passphrase, 64 wrong usage",
             "",
             "Examples:",
             "  sdfs-check pool0                        # what is wrong, and what to do",
@@ -73,7 +80,8 @@ import picocli.CommandLine.Spec;
             "  sdfs-check pool0 --salvage-metadata     # damaged tables of the database, then check",
             "  sdfs-check pool0 --salvage-metadata=records   # what can be read of it, then check",
             "  sdfs-check pool0 --rebuild-containers   # the container table from the packs, then check",
-            "  sdfs-check pool0 --repair               # that, and counts, totals, links and names, then check"
+            "  sdfs-check pool0 --repair               # that, and counts, totals, links and names, then check",
+            "  sdfs-check s3://bucket/pool0            # on a machine that has nothing of the volume"
         })
 public final class CheckCommand implements Callable<Integer> {
     private final Environment environment;
@@ -82,7 +90,7 @@ public final class CheckCommand implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Parameters(paramLabel = "VOLUME", description = "Name of the volume.")
+    @Parameters(paramLabel = "VOLUME", description = "Name of the volume, or address of its object store.")
     @Nullable
     String volume;
 
@@ -118,8 +126,15 @@ public final class CheckCommand implements Callable<Integer> {
             description = "First mend the metadata database. tables, the default: replace damaged tables by their "
                     + "copies in the automatic backups, which loses nothing; does nothing if not all can be replaced. "
                     + "records: take every single record that can be read, and say what is lost. The present database "
-                    + "is kept aside.")
+                    + "is kept aside. Of a volume in an object store, both take the newest state there that can be read, "
+                    + "and give up what followed it.")
     MetadataRecovery.@Nullable Parts salvageMetadata;
+
+    @Option(
+            names = "--read-objects",
+            description = "Also read each pack in the object store whole, and compare it with the checksum that was "
+                    + "stated when it was put: transfers the whole volume.")
+    boolean readObjects;
 
     @Mixin
     SecretOptions secrets = new SecretOptions();
@@ -139,16 +154,20 @@ public final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        String name = Objects.requireNonNull(volume);
         checkUsage();
-        Optional<PluginStore> ofPlugin = environment.configDirectory().ofPlugin(name);
+        String given = Objects.requireNonNull(volume);
+        Optional<PluginStore> ofPlugin = ObjectStores.isAddress(given)
+                ? Optional.empty()
+                : environment.configDirectory().ofPlugin(OptionSpecs.volumeName(given, this::usage));
         if (ofPlugin.isPresent()) {
             // SDFS has no lock that we know: the metadata database is locked by who uses it.
             VolumeConfig.Locations locations = ofPlugin.get().locations();
             VolumeKeyHeader header = VolumeKeyHeader.of(ofPlugin.get(), secrets.source());
-            return run(name, locations, header, PluginFiles.keyLock(name, locations.metadata()), true);
+            return run(given, locations, header, PluginFiles.keyLock(given, locations.metadata()), true);
         }
+        String name = new VolumeOfStore(environment, "sdfs-check").named(given, !isChanging());
         VolumeDefinition definition = environment.configDirectory().read(name);
+        checkPlace(definition);
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
@@ -209,6 +228,24 @@ public final class CheckCommand implements Callable<Integer> {
         }
     }
 
+    private void checkPlace(VolumeDefinition definition) throws CommandFailedException {
+        if (restoreMetadata != null) {
+            FoldersOnly.require(
+                    definition,
+                    "The metadata in the store have no other backup: each opening uses the newest checkpoint there that is"
+                            + " whole. If the check says that an object is missing or damaged, bring that object back"
+                            + " from an earlier version of it, which the store keeps if you told it to");
+        }
+        if (readObjects && definition.store() == null) {
+            throw usage("--read-objects is for a volume in an object store; mount this one, then: sdfscli "
+                    + definition.config().name() + " scrub start --wait");
+        }
+    }
+
+    private boolean isChanging() {
+        return repair || rebuildContainers || salvageMetadata != null || restoreMetadata != null;
+    }
+
     private ParameterException usage(String message) {
         return new ParameterException(Objects.requireNonNull(spec).commandLine(), message);
     }
@@ -235,7 +272,7 @@ public final class CheckCommand implements Callable<Integer> {
         OfflineCheck.RepairReport repaired = repair ? check.repair() : null;
         TableRebuild.Report rebuilt =
                 repaired != null ? repaired.rebuilt() : rebuildContainers ? check.rebuildContainers() : null;
-        StoredVolume.Report report = check.check();
+        StoredVolume.Report report = check.check(readObjects);
         line.clear();
         if (json) {
             Map<String, Object> values = new LinkedHashMap<>();

@@ -27,10 +27,10 @@ import picocli.CommandLine.Parameters;
             "cp -a does."
         },
         footer = {
-            "TO must not exist; its folder must. It appears when the clone is complete, and is durable then. The source",
-            "may be in use: the bytes of each file are those of one moment, the moments of two files differ. A clone",
-            "takes capacity as any copy does. A file on the fast tier is first stored in chunks; one that is open for",
-            "writing there ends the clone.",
+            "TO must not exist; its folder must. It appears when the clone is complete, and is durable then. The",
+            "source may be in use: the bytes of each file are those of one moment, the moments of two files differ.",
+            "A clone takes capacity as any copy does. A file on the fast tier is first stored in chunks; one that is",
+            "open for writing there ends the clone.",
             "",
             "Ctrl-C, a crash or a full volume leaves nothing of the clone; the same command begins again.",
             "",

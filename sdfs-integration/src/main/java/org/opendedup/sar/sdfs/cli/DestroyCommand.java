@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,9 +21,11 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.cli.removal.OwnFiles;
 import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
-import org.opendedup.sar.volume.snapshot.HeldUntil;
+import org.opendedup.sar.volume.config.HeldUntil;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -39,6 +42,10 @@ import picocli.CommandLine.Option;
             "Of an encrypted volume it first overwrites both copies of the key header: then nothing of the volume can",
             "be read, also if the removal is interrupted, except with an export of the master key or a copy of the",
             "header. A disk may keep overwritten bytes; SSDs do.",
+            "",
+            "Of a volume in an object store it removes what this machine has: the volume stays in the store, and other",
+            "machines, or this one again, can mount it. It is refused if the folders here may have what the store does",
+            "not have yet.",
             "",
             "A volume with a snapshot that is held is not removed before the time to which it is held.",
             "",
@@ -89,6 +96,9 @@ final class DestroyCommand extends VolumeCommand {
 
     private int destroy(VolumeRemoval removal) throws IOException, CommandFailedException {
         removal.requireUnused();
+        if (!removal.isBegun()) {
+            requireSent(removal);
+        }
         requireNotHeld(removal);
         Map<OwnFiles, OwnFiles.Found> found = removal.find();
         if (!yes) {
@@ -109,12 +119,15 @@ final class DestroyCommand extends VolumeCommand {
         report.put("removedFiles", files);
         report.put("removedBytes", bytes);
         report.put("keyHeaderErased", removal.isEncrypted());
+        report.put("objectStore", removal.store());
         report.put("foldersLeft", stays);
         report.put("othersLeft", others);
         print(
                 named(report),
-                "Removed the volume " + cli().name() + ": " + files + " files, " + ByteSize.rounded(bytes) + "."
-                        + (removal.isEncrypted()
+                (removal.store().isEmpty() ? "Removed the volume " : "Removed from this machine the volume ")
+                        + cli().name() + ": " + files + " files, " + ByteSize.rounded(bytes) + "."
+                        + (removal.store().isEmpty() ? "" : "\nThe volume stays in " + removal.store() + ".")
+                        + (removal.isEncrypted() && removal.store().isEmpty()
                                 ? "\nThe key header was overwritten first. Exports of the master key, and copies of the"
                                         + " header, still open copies of the volume: destroy these yourself."
                                 : "")
@@ -123,12 +136,35 @@ final class DestroyCommand extends VolumeCommand {
                                 : "\nThese folders stay, because they are mount points, or have something else: "
                                         + String.join(", ", stays))
                         + (others.isEmpty() ? "" : "\nNot of the volume: " + String.join(", ", others))
-                        + fstabLine());
+                        + fstabLine(removal.store()));
         return ExitCode.OK;
+    }
+
+    /**
+     * The folders of a machine that did not end in order may have what the object store lacks, whatever the durability
+     * is now: it may have been changed since.
+     */
+    private void requireSent(VolumeRemoval removal) throws CommandFailedException {
+        RemoteSettings store = removal.definition().store();
+        if (store == null) {
+            return;
+        }
+        Optional<LastEnd.Found> end = new LastEnd(removal.runFiles().lastEnd()).found();
+        if (end.isPresent()) {
+            throw new CommandFailedException("the folders of this machine may have what " + store.store()
+                    + " does not have yet: " + end.get().text()
+                    + ". Mount and unmount the volume first, which sends it."
+                    + " If that cannot be done, remove yourself what is left: "
+                    + String.join(", ", removal.folders()) + ", and at last " + removal.volumeFile());
+        }
     }
 
     /** A held snapshot keeps the whole volume. */
     private void requireNotHeld(VolumeRemoval removal) throws IOException, CommandFailedException {
+        if (!removal.store().isEmpty()) {
+            // It is still there after this.
+            return;
+        }
         Path metadata = removal.runFiles().definition().config().locations().metadata();
         long until = HeldUntil.of(metadata);
         if (until > System.currentTimeMillis()) {
@@ -140,7 +176,10 @@ final class DestroyCommand extends VolumeCommand {
     private String plan(VolumeRemoval removal, Map<OwnFiles, OwnFiles.Found> found) {
         var lines = new ArrayList<String>();
         lines.add((removal.isBegun() ? "This finishes the removal of the volume " : "This removes the volume ")
-                + cli().name() + " with all its files:");
+                + cli().name()
+                + (removal.store().isEmpty()
+                        ? " with all its files:"
+                        : " from this machine; it stays in " + removal.store() + ":"));
         found.forEach((place, here) -> lines.add(String.format(
                 "  %-32s %s: %s",
                 place.what(),
@@ -150,7 +189,8 @@ final class DestroyCommand extends VolumeCommand {
                         : "missing")));
         lines.add(String.format("  %-32s %s", "volume file", removal.volumeFile()));
         if (removal.isEncrypted()) {
-            lines.add(String.format("  %-32s %s", "key header", "both copies, overwritten before all else"));
+            String copies = removal.store().isEmpty() ? "both copies" : "the copy of this machine";
+            lines.add(String.format("  %-32s %s", "key header", copies + ", overwritten before all else"));
         }
         String others = found.values().stream()
                 .flatMap(place -> place.others().stream())
@@ -159,7 +199,7 @@ final class DestroyCommand extends VolumeCommand {
         if (!others.isEmpty()) {
             lines.add("Not of the volume, so it stays: " + others);
         }
-        return String.join("\n", lines) + "\nNothing brings them back.\n";
+        return String.join("\n", lines) + (removal.store().isEmpty() ? "\nNothing brings them back.\n" : "\n");
     }
 
     private void confirm() throws IOException, CommandFailedException {
@@ -171,16 +211,24 @@ final class DestroyCommand extends VolumeCommand {
         }
     }
 
-    /** Returns a line that names the volume's line of fstab, if it has one. */
-    private String fstabLine() throws IOException {
+    /**
+     * Returns a line that names the volume's line of fstab, if it has one.
+     *
+     * @param store address by which the line may name the volume, too; empty: none
+     */
+    private String fstabLine(String store) throws IOException {
         if (!Files.isReadable(FSTAB)) {
             return "";
         }
         try (Stream<String> lines = Files.lines(FSTAB)) {
-            return lines.filter(line -> line.strip().matches(Pattern.quote(cli().name()) + "\\s+\\S+\\s+sdfs\\s.*"))
+            return lines.filter(line -> isOf(line.strip(), cli().name()) || isOf(line.strip(), store))
                     .findFirst()
                     .map(line -> "\nRemove its line of " + FSTAB + ", too: " + line.strip())
                     .orElse("");
         }
+    }
+
+    private static boolean isOf(String line, String volume) {
+        return !volume.isEmpty() && line.matches(Pattern.quote(volume) + "\\s+\\S+\\s+sdfs\\s.*");
     }
 }

@@ -35,6 +35,8 @@ final class DfCommand extends VolumeCommand {
         long used = Json.number(figures, "capacityBytes") - Json.number(figures, "freeBytes");
         figures.put("usedBytes", used);
         figures.put("usePercent", usePercent(used, Json.number(figures, "availableBytes")));
+        Map<String, Object> store = Json.object(figures, "objectStore");
+        figures.put("missingBytes", store.isEmpty() ? 0 : Json.number(store, "missingBytes"));
         figures.put("rawUsedBytes", Json.number(Json.object(figures, "fastTier"), "rawUsedBytes"));
         return Json.record(figures, Space.class);
     }
@@ -60,7 +62,8 @@ final class DfCommand extends VolumeCommand {
             long garbageBytes,
             long reclaimableBytes,
             long reservedBytes,
-            long rawUsedBytes) {
+            long rawUsedBytes,
+            long missingBytes) {
         private String text() {
             boolean byDevice = availableBytes == deviceFreeBytes;
             return String.format("%s, mounted on %s%n", name, mountPoint)
@@ -81,7 +84,13 @@ final class DfCommand extends VolumeCommand {
                     + line("reserved", reservedBytes, "kept on the disks for deletes: ballasts and free space")
                     + (rawUsedBytes == 0
                             ? ""
-                            : line("raw", rawUsedBytes, "bytes of raw files on the fast tier, part of used"));
+                            : line("raw", rawUsedBytes, "bytes of raw files on the fast tier, part of used"))
+                    + (missingBytes == 0
+                            ? ""
+                            : line(
+                                    "missing",
+                                    missingBytes,
+                                    "bytes that the object store does not have yet, lost if this machine is"));
         }
 
         private static String line(String name, long bytes, String meaning) {

@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.cli.HealthChanges.Change;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 
 /**
  * Runs a command for each change of a volume's health, through {@code /bin/sh -c}. The command gets the change in its
@@ -34,6 +35,7 @@ record HealthHook(String volume, String command, Duration limit) {
         var builder = new ProcessBuilder("/bin/sh", "-c", command)
                 .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
+        SecretSource.withoutSecrets(builder);
         Process process;
         try {
             builder.environment().putAll(variables(change));

@@ -13,6 +13,7 @@ import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.control.SnapshotDiffControl;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.RoughTime;
@@ -27,8 +28,12 @@ final class JobClient {
     private static final int STOP_POLLS = 300;
 
     /** The kinds of jobs of which nothing is kept when they are stopped. */
-    private static final Set<String> STARTING_ANEW =
-            Set.of(CheckControl.COMMAND, DamagedCommand.JOB, BackupControl.COMMAND, FileControl.CLONE);
+    private static final Set<String> STARTING_ANEW = Set.of(
+            CheckControl.COMMAND,
+            DamagedCommand.JOB,
+            BackupControl.COMMAND,
+            FileControl.CLONE,
+            SnapshotDiffControl.JOB);
 
     private final VolumeClient cli;
     private final String command;
@@ -63,6 +68,52 @@ final class JobClient {
         }
     }
 
+    /** Prints what a job found. */
+    @FunctionalInterface
+    interface Printer {
+        /** @return whether the reply has anything to print */
+        boolean print(Map<String, Object> reply) throws IOException;
+    }
+
+    /**
+     * Starts a job, and fetches what it finds until there is no more; returns its last report.
+     *
+     * @param action the action that fetches some of it
+     * @param more in its reply, whether more may follow
+     */
+    Map<String, Object> fetch(Map<String, ?> arguments, String action, String more, Printer printer)
+            throws IOException, CommandFailedException, InterruptedException {
+        var start = new LinkedHashMap<String, Object>(arguments);
+        start.put("action", JobControl.START);
+        try (ControlSocket.Held held = cli.hold(command, start)) {
+            long number = Json.number(held.result(), "number");
+            return orStop(number, () -> {
+                Map<String, Object> latest = ask(number, action);
+                while (Boolean.TRUE.equals(latest.get(more))) {
+                    progress.clear();
+                    if (!printOrStop(number, latest, printer)) {
+                        show(latest);
+                    }
+                    latest = ask(number, action);
+                }
+                progress.clear();
+                boolean unused = printOrStop(number, latest, printer);
+                return latest;
+            });
+        }
+    }
+
+    /** Prints what a job found. If that is not possible, others need not wait for its end. */
+    private boolean printOrStop(long number, Map<String, Object> reply, Printer printer)
+            throws IOException, CommandFailedException {
+        try {
+            return printer.print(reply);
+        } catch (IOException e) {
+            var unused = ask(number, JobControl.STOP);
+            throw e;
+        }
+    }
+
     /**
      * Waits for the end of a job that runs already; returns its last report.
      *
@@ -72,24 +123,35 @@ final class JobClient {
     Map<String, Object> follow(Map<String, Object> report, boolean stops)
             throws IOException, CommandFailedException, InterruptedException {
         long number = Json.number(report, "number");
-        Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
-        if (stops) {
-            Runtime.getRuntime().addShutdownHook(interrupted);
-        }
-        Map<String, Object> latest = report;
-        try {
+        Wait wait = () -> {
+            Map<String, Object> latest = report;
             while (isRunning(latest)) {
                 show(latest);
                 Thread.sleep(POLL_MILLIS);
                 latest = ask(number, JobControl.STATUS);
             }
-        } finally {
-            if (stops) {
-                removeHook(interrupted);
-            }
-        }
+            return latest;
+        };
+        Map<String, Object> last = stops ? orStop(number, wait) : wait.forEnd();
         progress.clear();
-        return latest;
+        return last;
+    }
+
+    @FunctionalInterface
+    private interface Wait {
+        Map<String, Object> forEnd() throws IOException, CommandFailedException, InterruptedException;
+    }
+
+    /** Waits for the end of a job, which is stopped if the command is interrupted. */
+    private Map<String, Object> orStop(long number, Wait wait)
+            throws IOException, CommandFailedException, InterruptedException {
+        Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
+        Runtime.getRuntime().addShutdownHook(interrupted);
+        try {
+            return wait.forEnd();
+        } finally {
+            removeHook(interrupted);
+        }
     }
 
     /** Removes the hook. If the process is already ending, the hook is running and finishes the work. */

@@ -216,7 +216,7 @@ final class KeyCommand extends VolumeCommand {
             } catch (IllegalArgumentException e) {
                 throw refused(e);
             }
-            return finish("add", place, changed);
+            return finish("add", place, old, changed);
         }
     }
 
@@ -335,7 +335,7 @@ final class KeyCommand extends VolumeCommand {
             } catch (IllegalArgumentException e) {
                 throw refused(e);
             }
-            return finish(action, header(), changed);
+            return finish(action, header(), unlocked.header(), changed);
         }
     }
 
@@ -354,13 +354,15 @@ final class KeyCommand extends VolumeCommand {
     /**
      * Writes the changed header, and says what became of it.
      *
+     * @param before the header from which it was made; null: all copies are lost
      * @return the exit code
      * @throws IOException if nothing was changed
      */
-    private int finish(String action, VolumeKeyHeader place, KeyHeader changed) throws IOException {
+    private int finish(String action, VolumeKeyHeader place, @Nullable KeyHeader before, KeyHeader changed)
+            throws IOException {
         List<String> failures;
         try {
-            failures = new ArrayList<>(place.copies().write(changed));
+            failures = new ArrayList<>(place.copies().write(changed, before));
         } catch (IOException e) {
             failed(action, e);
             throw e;

@@ -8,9 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FoldersOnly;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.OtherHistory;
 import picocli.CommandLine.Command;
@@ -64,6 +66,12 @@ final class MetadataBackupCommand extends VolumeCommand {
             throw usage("name a folder, or --list, or --accept-restored");
         }
         VolumeClient cli = cli();
+        if (cli.environment().configDirectory().ofPlugin(cli.name()).isEmpty()) {
+            FoldersOnly.require(
+                    VolumeFile.read(cli.volumeFile()),
+                    "The store has the metadata, as of each commit. Against objects that somebody deletes there, let the"
+                            + " store keep earlier versions of objects");
+        }
         if (acceptRestored) {
             return accept(cli);
         }

@@ -23,6 +23,7 @@ import org.opendedup.sar.volume.backup.MetadataMend;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.MetadataRestore;
 import org.opendedup.sar.volume.backup.MetadataSalvager;
+import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -141,6 +142,12 @@ record MetadataRecovery(
 
     /** Salvages what can be read of a damaged database. */
     Outcome salvage(Parts parts, Progress progress) throws IOException {
+        if (locations.remote() != null) {
+            String lost = OfflineCheck.salvageStore(volume, locations, keys);
+            return new Outcome(
+                    Map.of("lost", lost),
+                    "The metadata are those of the newest state in the store that can be read: " + lost + ".\n");
+        }
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
         return switch (parts) {
             case TABLES -> mend(locations, keys, backups, progress);

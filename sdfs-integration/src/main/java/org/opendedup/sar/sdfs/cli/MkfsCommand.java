@@ -19,6 +19,7 @@ import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.Secret;
+import org.opendedup.sar.metadata.remote.Promise;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
@@ -37,7 +38,10 @@ import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.upstream.MkfsSpellings;
+import org.opendedup.sar.sdfs.config.BackupSettings;
+import org.opendedup.sar.sdfs.config.LocalCache;
 import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.StoredVolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
@@ -45,6 +49,7 @@ import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -77,6 +82,7 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  mkfs.sdfs pool0 /srv/pool0",
             "  mkfs.sdfs pool0 /srv/pool0 --volume-capacity=10TB --chunk-store-hashdb-location=/ssd/pool0-hashdb",
+            "  mkfs.sdfs pool0 --object-store=s3://bucket/pool0 --volume-capacity=10TB",
             "  mkfs.sdfs pool0 /srv/pool0 --encrypt               # asks for a passphrase, twice",
             "  mkfs.sdfs --recover /srv/pool0/chunkstore/chunks   # writes a lost volume file anew"
         })
@@ -139,6 +145,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         Path file = environment.configDirectory().fileOf(definition.config().name());
         refuseExisting(file, definition);
         VolumeFolders.of(definition).requireSafe();
+        requireUsable(definition.store());
         if (!definition.isEncrypted()) {
             make(definition, file, null, null);
             return ExitCode.OK;
@@ -151,6 +158,14 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             Arrays.fill(master, (byte) 0);
         }
         return ExitCode.OK;
+    }
+
+    private static void requireUsable(@Nullable RemoteSettings store) throws IOException {
+        if (store != null) {
+            try (StoredVolumeFile stored = StoredVolumeFile.in(store.store())) {
+                stored.requireUsable();
+            }
+        }
     }
 
     /** Asks for the passphrase, and makes the header, before anything else is made. */
@@ -171,6 +186,12 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             VolumeKeyHeader.write(header, definition.config().locations());
         }
         VolumeFileCopy.write(definition);
+        if (definition.store() != null) {
+            try (StoredVolumeFile stored =
+                    StoredVolumeFile.in(definition.store().store())) {
+                stored.create(definition);
+            }
+        }
         // Last: a volume that has a file is complete.
         VolumeFile.write(file, definition);
         report(file, definition);
@@ -213,21 +234,29 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         }
         given.find(VolumeOptions.INDEX_PARAMETERS)
                 .ifPresent(parameters -> parameters.checkAgainst(given.get(VolumeOptions.INDEX)));
-        Path base = given.find(VolumeOptions.BASE_PATH).orElse(Path.of("/opt/sdfs/volumes", volume));
+        Path base = given.find(VolumeOptions.BASE_PATH).orElse(VolumeOptions.defaultFolder(volume));
         Path process = Path.of("/proc/self");
-        OptionValues values = given.orElse(VolumeOptions.BASE_PATH, base)
-                .orElse(VolumeOptions.DATA_LOCATION, base.resolve("chunkstore/chunks"))
-                .orElse(VolumeOptions.METADATA_LOCATION, base.resolve("ddb"))
-                .orElse(VolumeOptions.INDEX_LOCATION, base.resolve("chunkstore/hdb"))
+        OptionValues values = stored(given)
+                .inFolder(base)
                 .orElse(VolumeOptions.MEMORY_BUDGET, MachineMemory.defaultBudgetBytes())
                 .orElse(VolumeOptions.WRITE_THREADS, Runtime.getRuntime().availableProcessors())
                 .orElse(VolumeOptions.OWNER, (Integer) Files.getAttribute(process, "unix:uid"))
                 .orElse(VolumeOptions.GROUP, (Integer) Files.getAttribute(process, "unix:gid"))
                 .orElse(VolumeOptions.SAR_ENABLED, given.isSet(VolumeOptions.SSD_LOCATION));
-        if (!given.isSet(VolumeOptions.CAPACITY)) {
-            values = values.with(VolumeOptions.CAPACITY, MkfsReport.diskBytes(values.get(VolumeOptions.DATA_LOCATION)));
+        long disk = MkfsReport.diskBytes(values.get(VolumeOptions.DATA_LOCATION));
+        if (values.isSet(VolumeOptions.OBJECT_STORE)) {
+            if (!given.isSet(VolumeOptions.CAPACITY)) {
+                throw new IllegalArgumentException(
+                        "--volume-capacity=SIZE is missing: an object store has no size of" + " its own");
+            }
+            values = values.orElse(VolumeOptions.CACHE_SIZE, LocalCache.defaultBytes(disk));
         }
+        values = values.orElse(VolumeOptions.CAPACITY, disk);
         var definition = new VolumeDefinition(TierOptions.divide(compressed(values))).withPlaces(MkfsCommand::absolute);
+        if (definition.store() != null) {
+            // The file in the store, which is written last.
+            var unused = StoredVolumeFile.placed(definition, VolumeOptions.defaultFolder(volume));
+        }
         if (!given.isSet(VolumeOptions.MEMORY_BUDGET)) {
             long least = MemoryPlan.leastBudget(served(definition));
             return MountArguments.withBudget(
@@ -235,6 +264,26 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         }
         checkMemory(definition);
         return definition;
+    }
+
+    /** Returns the values with what follows from them for a volume in an object store. */
+    private static OptionValues stored(OptionValues given) {
+        OptionValues values = given;
+        if (given.isSet(VolumeOptions.LOCAL_CACHE)) {
+            LocalCache cache = given.get(VolumeOptions.LOCAL_CACHE);
+            values = values.with(VolumeOptions.CACHE_SIZE, cache.bytes());
+            if (cache.folder() != null) {
+                if (given.isSet(VolumeOptions.DATA_LOCATION)) {
+                    throw new IllegalArgumentException(VolumeOptions.LOCAL_CACHE + " with a folder and "
+                            + VolumeOptions.DATA_LOCATION + " say the same: give one of them");
+                }
+                values = values.with(VolumeOptions.DATA_LOCATION, cache.folder());
+            }
+        }
+        return given.isSet(VolumeOptions.OBJECT_STORE)
+                ? values.orElse(VolumeOptions.DURABILITY, Promise.LOCAL)
+                        .orElse(VolumeOptions.BACKUP_INTERVAL, BackupSettings.OFF)
+                : values;
     }
 
     /** Returns the values of the command line, by options and by the two words. */

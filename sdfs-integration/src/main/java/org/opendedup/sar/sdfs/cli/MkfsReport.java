@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.metadata.remote.Promise;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
@@ -18,6 +19,7 @@ import org.opendedup.sar.sdfs.config.OptionValues;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -44,12 +46,13 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                 "Made the volume %s: %s%n"
                         + "  capacity       %s, of which %d %% are for users other than root%s%n"
                         + "  chunks         %s, %s%n"
+                        + "%s"
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
                         + "%s%s%s"
                         + "Mount it now:%n"
                         + "  mkdir -p %s && %s %s %s%n"
-                        + "%s",
+                        + "%s%s",
                 config.name(),
                 file,
                 ByteSize.exact(config.capacityBytes()),
@@ -57,6 +60,7 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                 besideDisk(),
                 config.chunking().name(),
                 DefinitionReport.compression(config.compression()),
+                store(),
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
                 encryption(),
@@ -66,7 +70,28 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                 isFoundByMount() && Files.exists(HELPER) ? "mount -t sdfs" : "mount.sdfs",
                 config.name(),
                 word(mountPoint),
+                elsewhere(),
                 isFoundByMount() ? "Mount it at each boot, by this line of /etc/fstab:\n  " + fstabLine() + "\n" : "");
+    }
+
+    /** Returns a line that names the object store, and what is lost with this machine; empty without a store. */
+    private String store() {
+        RemoteSettings store = definition.store();
+        return store == null
+                ? ""
+                : String.format(
+                        "  object store   %s; an fsync waits for %s; up to %s of it stay in the cache here%n",
+                        store.store(),
+                        store.promise() == Promise.REMOTE ? "it" : "the disk of this machine only",
+                        ByteSize.exact(store.cacheBytes()));
+    }
+
+    private String elsewhere() {
+        return definition.store() == null
+                ? ""
+                : String.format(
+                        "Mount it on another machine, when it is not mounted here:%n  mount.sdfs %s %s%n",
+                        word(definition.store().store()), word(mountPoint.toString()));
     }
 
     /** Returns whether mount(8) finds the volume: it passes no environment variables on to its helpers. */
@@ -76,7 +101,10 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
 
     /** Returns a path as one word of a shell. */
     private static String word(Path path) {
-        String text = path.toString();
+        return word(path.toString());
+    }
+
+    private static String word(String text) {
         return PLAIN.matcher(text).matches() ? text : "'" + text.replace("'", "'\\''") + "'";
     }
 
@@ -93,7 +121,8 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                         folders.stream().noneMatch(other -> !other.equals(folder) && folder.startsWith(other)))
                 .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
                 .collect(Collectors.joining());
-        String key = definition.isEncrypted() ? ",key_file=FILE" : "";
+        String key =
+                (definition.isEncrypted() ? ",key_file=FILE" : "") + (definition.store() == null ? "" : ",_netdev");
         return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail" + key
                 + waiting + " 0 0";
     }
@@ -111,6 +140,9 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
 
     /** Returns what the capacity means beside the disk of the containers, if it is as large, or larger. */
     private String besideDisk() {
+        if (definition.store() != null) {
+            return "";
+        }
         try {
             long disk = diskBytes(definition.config().locations().data());
             long capacity = definition.config().capacityBytes();

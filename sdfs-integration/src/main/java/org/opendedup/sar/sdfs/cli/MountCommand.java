@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 /** {@code mount.sdfs}: starts a volume's daemon and returns when the mount answers. */
 @Command(
         description = {
-            "Mounts a volume that mkfs.sdfs made.",
+            "Mounts a volume that mkfs.sdfs made: by its name, or by the address of the object store in which it lies.",
             "Returns when the mount answers. A daemon serves the volume until it is unmounted."
         },
         footer = {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.objects.ObjectStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -24,6 +26,7 @@ import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -121,6 +124,10 @@ public final class MountHelper extends MountProgram {
     }
 
     private void mount() throws IOException, InterruptedException, CommandFailedException {
+        if (ObjectStores.isAddress(arguments.volume) && mounted().isPresent()) {
+            // The mount table has the name of the volume, so 'mount -a' does not know its line by the address.
+            return;
+        }
         DaemonStart start = prepared();
         if (fake) {
             return;
@@ -134,6 +141,22 @@ public final class MountHelper extends MountProgram {
             MountAccess.at(arguments.absoluteMountPoint())
                     .ifPresent(access -> environment.out().println("mount.sdfs: " + access.text()));
         }
+    }
+
+    /**
+     * Returns the mount of a volume whose object store has the address that is to be mounted; empty if there is none.
+     */
+    private Optional<MountTable.Entry> mounted() throws IOException {
+        Optional<MountTable.Entry> mount =
+                MountTable.read().top(arguments.absoluteMountPoint()).filter(DeadMount::isOurs);
+        if (mount.isEmpty() || DeadMount.isDead(mount.get())) {
+            return Optional.empty();
+        }
+        String name = mount.get().device();
+        RemoteSettings store = Files.exists(environment.configDirectory().fileOf(name))
+                ? environment.configDirectory().read(name).store()
+                : null;
+        return mount.filter(found -> store != null && store.store().equals(arguments.volume));
     }
 
     /** Returns where the daemon can be asked; empty if the volume file cannot be read, which is printed. */
@@ -185,6 +208,12 @@ public final class MountHelper extends MountProgram {
                 .top(mountPoint)
                 .filter(DeadMount::isOurs)
                 .orElseThrow(() -> new CommandFailedException("no volume is mounted on " + mountPoint));
+        if (ObjectStores.isAddress(arguments.volume)) {
+            arguments.volume = mounted()
+                    .map(MountTable.Entry::device)
+                    .orElseThrow(
+                            () -> new CommandFailedException(arguments.volume + " is not mounted on " + mountPoint));
+        }
         if (!fake) {
             boolean writable = !List.of(options.split(",")).contains("ro");
             Optional<RunFiles> files = runFiles();

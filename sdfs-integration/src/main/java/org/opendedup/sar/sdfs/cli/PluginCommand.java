@@ -247,7 +247,12 @@ public final class PluginCommand implements Callable<Integer> {
         Path named = Path.of(volume);
         return Files.isRegularFile(named) || volume.contains("/") || volume.endsWith(".xml")
                 ? named.toAbsolutePath()
-                : environment.configDirectory().fileOf(volume);
+                : environment
+                        .configDirectory()
+                        .fileOf(OptionSpecs.volumeName(
+                                volume,
+                                message -> new ParameterException(
+                                        Objects.requireNonNull(spec).commandLine(), message)));
     }
 
     /** SDFS writes the file again when it unmounts, which would undo the change. */

@@ -7,6 +7,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.ScrubReport;
 import org.opendedup.sar.sdfs.cli.report.ScrubText;
@@ -56,8 +57,9 @@ final class ScrubCommand extends JobCommand {
                 "and Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
                 "command continues it.",
                 "",
-                "Exit codes:  0 nothing found, or without --wait: begun",
-                "             1 failed or stopped, 2 damage found",
+                "Exit codes:  0 nothing is damaged, or without --wait: begun",
+                "             1 failed or stopped",
+                "             2 damage found, or chunks of files are known to be damaged from before",
                 "             64 wrong usage",
                 "",
                 "Example:",
@@ -82,15 +84,20 @@ final class ScrubCommand extends JobCommand {
             throw new CommandFailedException("the scrub was stopped; the same command continues it");
         }
         boolean clean = Boolean.TRUE.equals(report.get(ScrubReport.CLEAN));
+        // A pass of healing writes a container anew without the chunks that are lost, so a scrub meets them no more.
+        long known = Json.number(cli().ask(VolumeCommands.STATS, Map.of()), ScrubReport.DAMAGED_CHUNKS);
+        Map<String, Object> reported = named(report);
+        reported.put(ScrubReport.DAMAGED_CHUNKS, known);
         print(
-                named(report),
+                reported,
                 (clean ? "" : "DAMAGE FOUND. ")
                         + ScrubText.result(report)
-                        + ScrubText.advice(cli().name(), !cli().isOfPlugin(), report));
+                        + (known == 0 ? "" : "\nSTILL DAMAGED: " + known + " chunks of files are known to be damaged.")
+                        + ScrubText.advice(cli().name(), !cli().isOfPlugin(), clean && known == 0));
         if (!isDone(report)) {
             return ExitCode.FAILED;
         }
-        return clean ? ExitCode.OK : ExitCode.DAMAGED;
+        return clean && known == 0 ? ExitCode.OK : ExitCode.DAMAGED;
     }
 
     @Command(

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -57,6 +58,8 @@ import picocli.CommandLine.ScopeType;
             HealCommand.class,
             RestoreCommand.class,
             SnapshotCommand.class,
+            SendCommand.class,
+            ReceiveCommand.class,
             MetadataBackupCommand.class,
             KeyCommand.class,
             SarCommand.class,
@@ -67,11 +70,13 @@ import picocli.CommandLine.ScopeType;
             EvacuateLocationCommand.class,
             QuotaCommand.class,
             ResumeCommand.class,
+            LeaseCommand.class,
             WatchCommand.class,
             AuditCommand.class,
             SupportBundleCommand.class,
             UnmountCommand.class,
             DestroyCommand.class,
+            ClusterCommand.class,
             ConsoleCommand.class
         },
         footer = {
@@ -155,7 +160,8 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
         for (VolumeStates.Known known : VolumeStates.ask(environment())) {
             var entry = new LinkedHashMap<String, Object>();
             entry.put("name", known.name());
-            entry.putAll(known.state());
+            // A daemon of another user may answer anything.
+            known.state().forEach(entry::putIfAbsent);
             code = Math.max(code, known.code());
             volumes.add(entry);
         }
@@ -169,9 +175,10 @@ public final class SdfsCli extends VolumeClient implements Callable<Integer>, Sp
                     .printf(
                             "%-24s %s%n",
                             entry.get("name"),
-                            entry.containsKey("mountPoint")
-                                    ? entry.get("state") + " on " + entry.get("mountPoint")
-                                    : entry.get("state")));
+                            Printable.line(
+                                    entry.containsKey("mountPoint")
+                                            ? entry.get("state") + " on " + entry.get("mountPoint")
+                                            : String.valueOf(entry.get("state")))));
         }
         return code;
     }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
@@ -18,7 +19,6 @@ import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.PluginStore;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
@@ -170,12 +170,7 @@ abstract class VolumeClient {
         if (volume == null) {
             throw usage("name the volume first: sdfscli VOLUME COMMAND");
         }
-        try {
-            var unused = VolumeOptions.NAME.parse(volume);
-        } catch (IllegalArgumentException e) {
-            throw usage(String.valueOf(e.getMessage()));
-        }
-        return volume;
+        return OptionSpecs.volumeName(volume, this::usage);
     }
 
     /** Sends a command with arguments, as {@link #ask(String)}. */

@@ -3,10 +3,13 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -87,6 +90,20 @@ public class FuseFileSystem {
     /** Returns how long requests take; who serves them records it. */
     public RequestLatencies latencies() {
         return latencies;
+    }
+
+    /**
+     * Returns when a request may be served.
+     *
+     * @throws IOException if the volume may be in use by another machine; see {@link Volume#requireLease}
+     */
+    public void admit() throws IOException {
+        volume.requireLease();
+    }
+
+    /** Returns the numbers of the inodes of open files. */
+    public Set<Long> openInodes() {
+        return openFiles.values().stream().map(OpenFile::inode).collect(Collectors.toSet());
     }
 
     /** Finds a name and retains the inode found. Accepts {@code .} (of any inode) and {@code ..}. ENOENT, ESTALE. */
@@ -311,13 +328,19 @@ public class FuseFileSystem {
         }
     }
 
-    /** Makes a regular file, retains it and opens it. */
+    /** Makes a regular file, retains it and opens it. A file that cannot be opened is not made. */
     public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
         try {
             return new CreatedFile(made, open(made.inode(), writable, false, caller));
         } catch (IOException | RuntimeException | Error e) {
+            try {
+                // The kernel lets nobody else change the directory meanwhile: it is still this file's name.
+                unlink(directory, name);
+            } catch (IOException | RuntimeException notRemoved) {
+                e.addSuppressed(notRemoved);
+            }
             volume.forget(made.inode(), 1);
             throw e;
         }
@@ -517,6 +540,9 @@ public class FuseFileSystem {
 
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         ExtendedAttributeName.check(name);
+        if (QuotaAttribute.is(name)) {
+            throw new PosixException(PosixException.Reason.EPERM, "sdfscli VOLUME quota set changes quotas");
+        }
         volume.setExtendedAttribute(inode, name, value, mode);
     }
 
@@ -532,6 +558,11 @@ public class FuseFileSystem {
     /** Returns the number of the project that an inode is charged to; 0 if there is none. */
     public int project(long inode) throws IOException {
         return volume.quotas().project(inode);
+    }
+
+    /** Returns the value of {@link QuotaAttribute} of an inode, for a user and groups. */
+    public byte[] quotas(long inode, int uid, Collection<Integer> gids) throws IOException {
+        return QuotaAttribute.value(volume.quotas().statesFor(inode, uid, gids), System.currentTimeMillis());
     }
 
     /** Charges an inode to a project, or to none with 0. */

@@ -61,6 +61,11 @@ public final class HandleTable<T> {
         return found;
     }
 
+    /** Returns the files that are open. */
+    public List<T> values() {
+        return open.values().stream().map(Held::value).toList();
+    }
+
     /** Removes all files and returns them. */
     public List<T> removeAll() {
         List<T> all = new ArrayList<>();

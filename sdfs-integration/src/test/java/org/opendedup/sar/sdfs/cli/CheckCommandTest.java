@@ -64,6 +64,16 @@ class CheckCommandTest {
         assertTrue(output.out().contains("no defect was found"), output.out());
     }
 
+    /** S3QL's check ended with a stack trace there (docs/REPORTS.md); a script asks so whether there is a volume. */
+    @Test
+    void whatIsNoVolumeIsToldApart() throws IOException {
+        assertEquals(ExitCode.NO_SUCH_VOLUME, check("pool9"), output.err());
+        Path nothing = Files.createDirectory(folder.resolve("nothing"));
+        assertEquals(ExitCode.NO_SUCH_VOLUME, check("file://" + nothing), output.err());
+        assertEquals(ExitCode.USAGE, check(folder.toString()), output.err());
+        assertTrue(output.err().contains("is no volume name"), output.err());
+    }
+
     @Test
     void jsonSaysTheSame() throws IOException {
         assertEquals(ExitCode.OK, check("pool0", "--rebuild-containers", "--json"), output.err());

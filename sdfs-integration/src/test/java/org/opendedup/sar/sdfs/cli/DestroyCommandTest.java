@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,14 +30,18 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.keys.Argon2Cost;
+import org.opendedup.sar.metadata.remote.Promise;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.config.HeldUntil;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.snapshot.HeldUntil;
 
 /** Removes real volumes, which were never mounted. Those that were used: DestroyTest in src/test. */
 @Timeout(120)
@@ -126,6 +131,33 @@ class DestroyCommandTest {
         assertFalse(Files.exists(ssd));
         assertEquals(ExitCode.NO_SUCH_VOLUME, destroy("pool0\n"));
         make();
+    }
+
+    /** The control is the same volume after its last mount has ended in order. */
+    @Test
+    void aVolumeInAStoreStaysThereAndHereWhileTheStoreMayLackSomething() throws IOException {
+        Path store = Files.createDirectories(folder.resolve("store"));
+        String[] arguments = {
+            "pool0", base.toString(), "--volume-capacity=1GB", "--object-store=file://" + store, "--encrypt"
+        };
+        variables.put("SDFS_PASSPHRASE", "secret");
+        assertEquals(ExitCode.OK, MkfsProgram.run(environment(""), arguments), () -> err.toString());
+        Set<String> stored = files();
+        stored.removeIf(file -> !file.startsWith("store/"));
+        VolumeDefinition definition = VolumeFile.read(folder.resolve("etc/pool0-volume-cfg.xml"));
+        Path end = environment("").runFiles(definition).lastEnd();
+        PrivateFiles.createFolders(end.getParent());
+        Files.writeString(end, "{\"pid\":1,\"at\":\"2026-01-01T00:00:00Z\"}");
+        assertEquals(ExitCode.FAILED, destroy("pool0\n"));
+        assertTrue(err.toString().contains("Mount and unmount the volume first"), err::toString);
+        // What the last mount promised is not known any more.
+        VolumeFile.write(
+                folder.resolve("etc/pool0-volume-cfg.xml"), definition.with(VolumeOptions.DURABILITY, Promise.REMOTE));
+        assertEquals(ExitCode.FAILED, destroy("pool0\n"));
+        Files.delete(end);
+        assertEquals(ExitCode.OK, destroy("pool0\n"), err::toString);
+        assertTrue(err.toString().contains("it stays in file://" + store), err::toString);
+        assertEquals(stored, files());
     }
 
     /** The control is the same volume when the time is over. */
@@ -285,6 +317,15 @@ class DestroyCommandTest {
         assertEquals(ExitCode.FAILED, destroy("", "--yes"));
         assertTrue(err.toString().contains("is another volume's"), err::toString);
         Files.writeString(identity, right);
+
+        Path etc = folder.resolve("etc");
+        Path file = etc.resolve("pool0-volume-cfg.xml");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(etc, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+        assertEquals(ExitCode.FAILED, destroy("", "--yes"));
+        assertTrue(err.toString().contains("chmod go-w " + file), err::toString);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         before.add("base/run/pool0.lock");
         assertEquals(before, files());
         assertEquals(ExitCode.OK, destroy("", "--yes"), "the control");

@@ -38,7 +38,8 @@ class DfCommandTest {
                             "garbageBytes",
                             "reclaimableBytes",
                             "reservedBytes",
-                            "rawUsedBytes"),
+                            "rawUsedBytes",
+                            "missingBytes"),
                     List.copyOf(report.keySet()));
             assertEquals(4000, report.get("usedBytes"));
             assertEquals(6000, report.get("freeBytes"));
@@ -48,6 +49,7 @@ class DfCommandTest {
             assertEquals(500, report.get("garbageBytes"));
             assertEquals(300, report.get("reclaimableBytes"));
             assertEquals(200, report.get("reservedBytes"));
+            assertEquals(0, report.get("missingBytes"), "the volume is in folders");
         }
     }
 

@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,9 @@ import picocli.CommandLine.ParameterException;
 class MendingCommandsTest {
     /** A command ends where the sentence goes on. */
     private static final Pattern COMMAND = Pattern.compile("\\b(sdfscli|sdfs-check) ([^,;.&]+)");
+
+    /** Findings of volumes with files, whose commands open one that is not mounted. */
+    private static final Set<Kind> OF_UNMOUNTED_FILES = EnumSet.of(Kind.RECEIVE, Kind.ROLLBACK);
 
     private final Environment environment = new CommandOutput(Path.of("/etc/sdfs")).environment();
 
@@ -70,7 +75,10 @@ class MendingCommandsTest {
 
     /** SDFS's process answers some commands, and no recipes are there to repair by. */
     @ParameterizedTest
-    @EnumSource(Kind.class)
+    @EnumSource(
+            value = Kind.class,
+            names = {"RECEIVE", "ROLLBACK"},
+            mode = EnumSource.Mode.EXCLUDE)
     void ofChunksWithoutFilesItNamesCommandsThatTheirProcessAnswers(Kind kind) {
         for (boolean inUse : List.of(true, false)) {
             String mend = new Mend("pool0", inUse, Contents.CHUNKS).of(kind, "/base/a place");
@@ -94,7 +102,7 @@ class MendingCommandsTest {
         }
         String unmounted = new Mend("pool0", false).of(kind, "place");
         assertFalse(unmounted.contains("unmount &&"), unmounted);
-        if (unmounted.contains("sdfscli")) {
+        if (unmounted.contains("sdfscli") && !OF_UNMOUNTED_FILES.contains(kind)) {
             assertTrue(unmounted.contains("mount the volume, then: sdfscli"), unmounted);
         }
     }

@@ -29,6 +29,7 @@ import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 class MkfsCommandTest {
@@ -107,6 +108,21 @@ class MkfsCommandTest {
             output = new CommandOutput(folder.resolve("etc3"));
             assertEquals(
                     ExitCode.USAGE, mkfs(wrong.isEmpty() ? new String[0] : wrong.split(" ")), wrong + output.out());
+        }
+    }
+
+    @Test
+    void theFoldersOfAMachineAndTheStoreAreApart() throws IOException {
+        Path data = Files.createDirectories(base.resolve("chunkstore/chunks"));
+        for (Path store : List.of(data, VolumeOptions.defaultFolder("pool0"))) {
+            assertEquals(
+                    ExitCode.USAGE,
+                    mkfs("pool0", base.toString(), "--volume-capacity=1GB", "--object-store=file://" + store),
+                    output.err());
+            assertTrue(output.err().contains("must not lie in each other"), output.err());
+            try (var made = Files.list(data)) {
+                assertEquals(0, made.count());
+            }
         }
     }
 

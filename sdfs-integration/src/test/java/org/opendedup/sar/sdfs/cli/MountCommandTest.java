@@ -179,6 +179,23 @@ class MountCommandTest {
         assertTrue(output.err().contains("chmod go-w " + run), output.err());
     }
 
+    /** It could name any folder of the machine, which would then get mode 0700. */
+    @Test
+    void refusesAVolumeFileThatOthersMayWrite() throws IOException {
+        Path file = new ConfigDirectory(folder).fileOf("pool0");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        for (String open : List.of("rw-rw----", "rw-----w-")) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(open));
+            assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
+            assertTrue(output.err().contains("chmod go-w " + file), output.err());
+        }
+        assertTrue(pid().isEmpty());
+        // The control.
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        assertEquals(0, mount("pool0", mountPoint.toString()), output.err());
+        assertEquals(0, cli("pool0", "unmount"), output.err());
+    }
+
     @Test
     void refusesAnUnknownVolumeAndListsTheKnown() {
         assertEquals(ExitCode.NO_SUCH_VOLUME, mount("pool9", mountPoint.toString()));

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -49,6 +50,21 @@ class OddNamesTest {
                     new String[] {"support-bundle", folder.resolve(ODD).toString(), "--pid=" + ODD})) {
                 assertFalse(daemon.cli(command) == 0, daemon.out());
                 assertPlain(daemon.err());
+            }
+        }
+    }
+
+    /** A pattern of the shell passes on the name of each file of a folder, and its writer chose name and content. */
+    @Test
+    void aNameThatBeginsWithAtNamesNoFileOfFurtherWords() throws Exception {
+        Path words = Files.writeString(folder.resolve("words"), "--secret vm/disk.img");
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            for (String[] command : List.of(new String[] {"file", "@" + words}, new String[] {
+                "restore", "@" + words, folder.resolve("target").toString()
+            })) {
+                assertFalse(daemon.cli(command) == 0, daemon.out());
+                assertTrue(daemon.err().contains("@" + words), daemon.err());
+                assertFalse(daemon.err().contains("secret"), daemon.err());
             }
         }
     }

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.metadata.remote.Promise;
+import org.opendedup.sar.objects.StorePrices;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -51,6 +53,8 @@ import org.opendedup.sar.sdfs.jmx.FakeSar;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
+import org.opendedup.sar.volume.config.RemoteSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine;
 
 /**
@@ -70,6 +74,14 @@ class OptionsTest {
     /** Options of the volume file whose values those decide. */
     private static final List<VolumeOption<?>> DECIDED = List.of(
             VolumeOptions.CODEC, VolumeOptions.CODEC_LEVEL, VolumeOptions.FRAME_SIZE, VolumeOptions.TIER_CAPACITY);
+
+    /** Those of a volume in an object store, which has not all others. */
+    private static final List<VolumeOption<?>> OF_STORE = List.of(
+            VolumeOptions.OBJECT_STORE,
+            VolumeOptions.DURABILITY,
+            VolumeOptions.STORE_PRICES,
+            VolumeOptions.LOCAL_CACHE,
+            VolumeOptions.CACHE_SIZE);
 
     @TempDir
     Path folder;
@@ -97,8 +109,11 @@ class OptionsTest {
         assertEquals(VolumeOptions.ALL.size(), declared.size());
         assertTrue(VolumeOptions.ALL.containsAll(declared));
         for (VolumeOption<?> option : VolumeOptions.ALL) {
-            assertEquals(!DECIDING.contains(option), option.isStored(), option::toString);
-            if (option.isStored()) {
+            assertEquals(
+                    !DECIDING.contains(option) && option != VolumeOptions.LOCAL_CACHE,
+                    option.isStored(),
+                    option::toString);
+            if (option.isStored() && !OF_STORE.contains(option)) {
                 assertTrue(wanted.isSet(option), () -> "Definitions.full lacks " + option);
                 assertNotEquals(OptionValues.NONE.text(option), wanted.text(option), option::toString);
             }
@@ -114,6 +129,9 @@ class OptionsTest {
         assertEquals(ExitCode.OK, sdfscli("info", "--json"), output.err());
         Map<String, Object> report = Json.read(output.out());
         for (VolumeOption<?> option : VolumeOptions.ALL) {
+            if (OF_STORE.contains(option)) {
+                continue;
+            }
             if (option.isStored() && !DECIDED.contains(option) && option != VolumeOptions.SSD_CAPACITY) {
                 assertEquals(wanted.text(option), read.values().text(option), option::toString);
             }
@@ -192,10 +210,52 @@ class OptionsTest {
         VolumeDefinition full = new VolumeDefinition(wanted);
         for (VolumeOption<?> option : VolumeOptions.ALL) {
             // Stored for SDFS only.
-            if (option.isStored() && option != VolumeOptions.FILE_MODE) {
+            if (option.isStored() && option != VolumeOptions.FILE_MODE && !OF_STORE.contains(option)) {
                 assertTrue(isUsed(option, full), option::toString);
             }
         }
+    }
+
+    @Test
+    void theOptionsOfAnObjectStoreAreKeptAndReachTheEngine() throws Exception {
+        Path store = Files.createDirectories(folder.resolve("store"));
+        String address = "file://" + store;
+        var command = new MkfsCommand(
+                output.environment(),
+                config -> Files.createDirectories(config.locations().data()));
+        Path cache = folder.resolve("cache");
+        int code = CommandRunner.run(
+                command,
+                output.environment(),
+                "pool",
+                folder.resolve("base").toString(),
+                "--volume-capacity=1TB",
+                "--object-store=" + address,
+                "--durability=remote",
+                "--store-prices=0.02,0.01,0.001,0.05,7",
+                "--local-cache=" + cache + ":3GB");
+        assertEquals(ExitCode.OK, code, output.err());
+        VolumeDefinition read = VolumeFile.read(folder.resolve("etc/pool-volume-cfg.xml"));
+        VolumeConfig.Locations locations = read.engineConfig().locations();
+        assertEquals(
+                new RemoteSettings(address, Promise.REMOTE, 3L << 30, new StorePrices(0.02, 0.01, 0.001, 0.05, 7)),
+                locations.remote());
+        assertEquals(cache, locations.data());
+        assertTrue(read.backups().isOff());
+        output = new CommandOutput(folder.resolve("etc"));
+        code = CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool", "info", "--json");
+        assertEquals(ExitCode.OK, code, output.err());
+        assertEquals(
+                Map.of(
+                        "address",
+                        address,
+                        "durability",
+                        "remote",
+                        "prices",
+                        "0.02,0.01,0.001,0.05,7",
+                        "cacheBytes",
+                        3L << 30),
+                Json.object(Json.read(output.out()), "objectStore"));
     }
 
     private <T> boolean isUsed(VolumeOption<T> option, VolumeDefinition full) {
@@ -309,7 +369,7 @@ class OptionsTest {
     private void make() {
         List<String> arguments = new ArrayList<>();
         for (VolumeOption<?> option : VolumeOptions.ALL) {
-            if (option.name().isEmpty()) {
+            if (option.name().isEmpty() || OF_STORE.contains(option)) {
                 continue;
             } else if (option == VolumeOptions.BACKUP_VOLUME || option == VolumeOptions.ENCRYPTED) {
                 arguments.add(option.name());

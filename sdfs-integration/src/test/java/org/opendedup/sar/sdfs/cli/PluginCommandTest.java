@@ -376,6 +376,8 @@ class PluginCommandTest {
             assertTrue(err.toString().contains("no volume file of OpenDedup SDFS"), () -> err.toString());
             assertEquals(other, text());
         }
+        assertEquals(ExitCode.USAGE, run("enable", "no name"));
+        assertTrue(err.toString().contains("is no volume name"), () -> err.toString());
         assertEquals(ExitCode.USAGE, run("enable"));
         assertEquals(ExitCode.USAGE, run());
     }

@@ -40,11 +40,11 @@ class ScrubCommandTest {
     Path folder;
 
     private final FakeScrub scrub = new FakeScrub();
+    private final FakeMountService service = new FakeMountService();
     private RunningDaemon daemon;
 
     @BeforeEach
     void mount() throws Exception {
-        var service = new FakeMountService();
         service.scrub = scrub;
         daemon = new RunningDaemon(folder, service);
     }
@@ -82,6 +82,19 @@ class ScrubCommandTest {
         daemon.shows("no scrub is running", "found 3 damaged frames");
         assertEquals(1, daemon.cli("status"), daemon.out());
         daemon.shows("the last scrub found 2 containers", "scrub      last ");
+    }
+
+    /**
+     * A pass of healing takes lost chunks out of their container: scrubs do not meet them, and files still lack them.
+     */
+    @Test
+    void aScrubThatFindsNothingSaysWhatIsKnownToBeDamaged() throws Exception {
+        service.condition = StatusCommandTest.damaged(service.condition);
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        daemon.shows("found nothing", "STILL DAMAGED: 5 chunks of files", "sdfscli pool0 damaged");
+        assertFalse(daemon.out().contains("DAMAGE FOUND"), daemon.out());
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait", "--json"), daemon.err());
+        daemon.shows("\"damagedChunks\" : 5");
     }
 
     @Test
@@ -165,7 +178,7 @@ class ScrubCommandTest {
                 "bytesResumed",
                 "bytes"));
         run.addAll(TOTALS);
-        run.add("paused");
+        run.addAll(List.of("paused", "damagedChunks"));
         assertEquals(Set.copyOf(run), daemon.json("scrub", "start", "--wait").keySet());
         Map<String, Object> status = daemon.json("scrub", "status");
         assertEquals(

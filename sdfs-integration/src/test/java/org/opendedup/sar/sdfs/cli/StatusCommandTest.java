@@ -31,7 +31,7 @@ class StatusCommandTest {
 
     private final FakeMountService service = new FakeMountService();
 
-    private static VolumeCondition damaged(VolumeCondition condition) {
+    static VolumeCondition damaged(VolumeCondition condition) {
         return new VolumeCondition(null, true, null, condition.devices(), 5, 7, 2, 0, 0, false, condition.index());
     }
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +23,11 @@ import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 
 @Timeout(60)
 class SupportBundleTest {
@@ -151,6 +157,33 @@ class SupportBundleTest {
             "Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", "81549300", REGISTER, folder.toString()
         }) {
             assertTrue(all.contains(secret), secret);
+        }
+    }
+
+    /** XML spells some names otherwise, and people write names into comments. */
+    @Test
+    void namesOfAVolumeFileAreReplacedHoweverTheyAreSpelled() throws Exception {
+        VolumeDefinition plain = Definitions.inStore("pool0", folder.resolve("base"), folder.resolve("store"));
+        var definition = new VolumeDefinition(plain.values()
+                .with(VolumeOptions.METADATA_LOCATION, Path.of("/mirror/<a & \"b\">"))
+                .with(VolumeOptions.OBJECT_STORE, "s3://kiste/volume?endpoint=http://gurke.example:9000"));
+        Path file = new ConfigDirectory(folder).fileOf("pool0");
+        VolumeFile.write(file, definition);
+        Files.writeString(file, Files.readString(file).replace("<sdfscli", "<!-- disk of Anna -->\n  <sdfscli"));
+        List<String> secrets = List.of("Anna", "mirror", "&lt;a", "b&quot;", "kiste", "gurke", "pool0");
+        for (boolean withNames : new boolean[] {false, true}) {
+            var output = new CommandOutput(folder);
+            Path bundle = folder.resolve(withNames + ".zip");
+            List<String> words = new ArrayList<>(List.of("pool0", "support-bundle", bundle.toString()));
+            words.addAll(withNames ? List.of("--with-names") : List.of());
+            int code = CommandRunner.run(
+                    new SdfsCli(output.environment()), output.environment(), words.toArray(String[]::new));
+            assertEquals(0, code, output.err());
+            String shown = entries(bundle).get("volume.xml");
+            assertTrue(shown.contains("maximum-percentage-full"), shown);
+            for (String secret : secrets) {
+                assertEquals(withNames, shown.contains(secret), () -> secret + " in " + shown);
+            }
         }
     }
 

@@ -21,7 +21,10 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.raw.FastTier.Place;
 
-/** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
+/**
+ * The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC), and made by that of CREATE: an open
+ * that fails changes nothing.
+ */
 class OpenTruncateTest {
     private static final HotSettings TIER =
             new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
@@ -46,6 +49,29 @@ class OpenTruncateTest {
             // The control: as soon as one may be opened, it is cut off.
             files.close(files.open(inode, true, true, new Owner(0, 0)));
             assertEquals(0, files.attributes(inode).size());
+        }
+    }
+
+    /** Otherwise the next attempt would find that the file exists. */
+    @Test
+    void aFileThatCannotBeOpenedIsNotMade(@TempDir Path folder) throws Exception {
+        VolumeConfig config = config(folder);
+        Volume.create(config);
+        try (Volume volume = Volume.open(config)) {
+            FuseFileSystem files =
+                    new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(1));
+            Owner root = new Owner(0, 0);
+            long first = files.create(Inode.ROOT, "first".getBytes(UTF_8), 0100644, true, root)
+                    .handle();
+            byte[] second = "second".getBytes(UTF_8);
+            PosixException full =
+                    assertThrows(PosixException.class, () -> files.create(Inode.ROOT, second, 0100644, true, root));
+            assertEquals(PosixException.Reason.ENFILE, full.reason());
+            PosixException none = assertThrows(PosixException.class, () -> files.lookup(Inode.ROOT, second));
+            assertEquals(PosixException.Reason.ENOENT, none.reason());
+            assertEquals(2, volume.statistics().files(), "the root directory and the first file");
+            files.close(first);
+            files.close(files.create(Inode.ROOT, second, 0100644, true, root).handle());
         }
     }
 

@@ -41,9 +41,11 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         MountKeys keys = new MountKeys(file);
         if (used.isEmpty()) {
             requireNoArchives(file.hostChunks());
+            requireNoChunk(maps, file);
             config = keys.create();
         } else if (used.size() == 1 && used.get(0).equals(config.locations().hashDb())
-                || !Files.isDirectory(config.locations().data())) {
+                || !Files.isDirectory(config.locations().data())
+                || !Files.isDirectory(config.locations().metadata())) {
             throw new IOException("chunks and metadata of SAR are not at their locations, and " + used.get(0)
                     + " is in use; is a disk not mounted? Nothing was made");
         } else {
@@ -84,6 +86,20 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
             throw new IOException("the volume has chunks of SDFS's own store in " + hostChunks + ", which the chunk"
                     + " store of SAR does not read. Name SDFS's classes again; to move the files, make another volume"
                     + " with the plugin, mount both, and copy them. Nothing was made");
+        }
+    }
+
+    /** Requires that there are no files: a new volume would lack their chunks. */
+    private static void requireNoChunk(SdfsMaps maps, PluginVolumeFile file) throws IOException {
+        try {
+            maps.requireNoChunk();
+        } catch (IOException e) {
+            throw new IOException(
+                    "there is nothing of SAR at its locations (chunks in "
+                            + file.locations().data() + "), but SDFS has files: " + file.hostMaps() + ": "
+                            + e.getMessage() + ". Are the disks with the chunks not mounted? If the chunks are lost"
+                            + " for good, move that folder away. Nothing was made",
+                    e);
         }
     }
 

@@ -26,7 +26,8 @@ import org.opendedup.sar.volume.chunks.ClientReferences;
  * <p>A map begins with {@value #HEADER_BYTES} bytes: the number {@value #MAGIC} in two bytes, then the version in one.
  * Then follows one record for each page, at a fixed distance from the last one: a byte of flags, the bytes of the
  * record, the number of entries, the entries, and four more bytes. An entry has the fingerprint, the location in eight
- * bytes, and four numbers of four bytes. A page without bytes has a record of zeros. Numbers are big-endian.
+ * bytes, and four numbers of four bytes, of which the first is the chunk's length. A page without bytes has a record of
+ * zeros. Numbers are big-endian.
  *
  * <p>SDFS writes its maps meanwhile. What it has written since the reading began is read once more at the end: so a
  * record that was half written is found as well, and what was copied from one map to another.
@@ -106,6 +107,24 @@ final class SdfsMaps implements ClientReferences {
                 if (changed.toInstant().isAfter(begun) || again.contains(map)) {
                     read(map, visitor, memory);
                 }
+            }
+        });
+    }
+
+    /**
+     * Requires that no map names a chunk: a store that is made anew would not have it, and the disk with the right one
+     * may not be mounted.
+     *
+     * @throws IOException if one does, or cannot be read
+     */
+    void requireNoChunk() throws IOException {
+        if (folder.isEmpty() || !Files.isDirectory(Path.of(folder))) {
+            return; // SDFS makes it.
+        }
+        visit((fingerprint, location, length) -> {
+            // What is not stored, such as zeros, has one of three numbers.
+            if (location < -1 || location > 1) {
+                throw new IOException("maps of files in it name chunks");
             }
         });
     }
@@ -216,7 +235,8 @@ final class SdfsMaps implements ClientReferences {
         byte[] fingerprint = new byte[fingerprintBytes];
         for (int at = ENTRIES_AT; at < ENTRIES_AT + written * entryBytes; at += entryBytes) {
             record.get(at, fingerprint);
-            visitor.reference(fingerprint, record.getLong(at + fingerprintBytes));
+            int place = at + fingerprintBytes;
+            visitor.reference(fingerprint, record.getLong(place), record.getInt(place + Long.BYTES));
         }
     }
 }

@@ -46,8 +46,9 @@ class SdfsMapsTest {
 
     private Set<Long> locations() throws IOException {
         Set<Long> locations = new TreeSet<>();
-        maps().visit((fingerprint, location) -> {
+        maps().visit((fingerprint, location, length) -> {
             assertEquals(~location, ByteBuffer.wrap(fingerprint).getLong(24));
+            assertEquals(4096, length);
             locations.add(location);
         });
         return locations;
@@ -129,7 +130,7 @@ class SdfsMapsTest {
         Files.move(map, map.resolveSibling("aa-1.map.lz4"));
         assertTrue(refusal().contains("set compress-metadata to false"), refusal());
         IOException unknown = assertThrows(
-                IOException.class, () -> SdfsMaps.of("", 256, 4, 32).visit((fingerprint, location) -> {}));
+                IOException.class, () -> SdfsMaps.of("", 256, 4, 32).visit((fingerprint, location, length) -> {}));
         assertTrue(String.valueOf(unknown.getMessage()).contains("dedup-db-store on <locations>"), unknown::toString);
     }
 
@@ -141,7 +142,7 @@ class SdfsMapsTest {
         Path away = folder.resolve("away");
         IOException e = assertThrows(
                 IOException.class,
-                () -> maps().visit((fingerprint, location) -> {
+                () -> maps().visit((fingerprint, location, length) -> {
                     if (!Files.exists(away)) {
                         Files.move(maps, away);
                         Files.createDirectory(maps);
@@ -163,7 +164,7 @@ class SdfsMapsTest {
         write("aa-1", 0, 1);
         write("zz-1", 0, 2);
         Set<Long> found = new TreeSet<>();
-        maps().visit((fingerprint, location) -> {
+        maps().visit((fingerprint, location, length) -> {
             if (found.isEmpty()) {
                 // A copy of a map that is deleted then, and a page of a map that may have been read.
                 write("aa-2", 0, 2);
@@ -188,7 +189,7 @@ class SdfsMapsTest {
         // Complete after it was read first: when the other map is read first or once more, which depends on the order.
         int[] left = {isFirst("aa") ? 1 : 2};
         Set<Long> found = new TreeSet<>();
-        maps().visit((fingerprint, location) -> {
+        maps().visit((fingerprint, location, length) -> {
             found.add(location);
             if (location == 2 && --left[0] == 0) {
                 write("aa-1", 0, 1);

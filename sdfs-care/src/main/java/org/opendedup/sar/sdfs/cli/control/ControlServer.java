@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * <p>Each connection has its own thread and must send its request within a few seconds, so a silent client does not
  * delay the others. The number of connections is bounded; further ones wait in the kernel. A command that starts a long
  * operation may leave its connection open after the reply: while it is open, the caller still exists, running or
- * suspended.
+ * suspended. After the replies of some commands, the connection carries bytes.
  */
 public final class ControlServer implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
@@ -71,6 +71,12 @@ public final class ControlServer implements Closeable {
         Object answer(Map<String, Object> arguments, Caller caller) throws IOException;
     }
 
+    /** Exchanges bytes with the client after the reply. */
+    @FunctionalInterface
+    public interface Exchange {
+        void with(ByteConnection client) throws IOException;
+    }
+
     /** Receives the requests that change something, when they are answered. */
     @FunctionalInterface
     public interface Auditor {
@@ -88,6 +94,7 @@ public final class ControlServer implements Closeable {
     public static final class Caller {
         private final @Nullable SocketChannel connection;
         private @Nullable Runnable gone;
+        private @Nullable Exchange exchange;
 
         /** Makes a caller that has no connection. */
         Caller() {
@@ -105,6 +112,14 @@ public final class ControlServer implements Closeable {
                             .getOption(ExtendedSocketOptions.SO_PEERCRED)
                             .user()
                             .equals(Files.getOwner(Path.of("/proc/self")));
+        }
+
+        /**
+         * Lets the connection carry bytes after the reply, once the client is ready for them. The connection is closed
+         * when the exchange returns.
+         */
+        public void thenExchange(Exchange bytes) {
+            exchange = bytes;
         }
 
         /** Keeps the connection open after the reply, and runs the action when the client closes its end. */
@@ -132,8 +147,8 @@ public final class ControlServer implements Closeable {
             ChunkControl.COMMAND,
             JvmControl.COMMAND);
 
-    private static final Set<String> READING_ACTIONS =
-            Set.of(JobControl.STATUS, BackupControl.LIST, SarControl.EXPLAIN, SarControl.CHUNKS);
+    private static final Set<String> READING_ACTIONS = Set.of(
+            JobControl.STATUS, BackupControl.LIST, SnapshotControl.SELECT, SarControl.EXPLAIN, SarControl.CHUNKS);
 
     private final Path socket;
     private final ServerSocketChannel server;
@@ -303,10 +318,10 @@ public final class ControlServer implements Closeable {
                 tellAuditor(request, who, reply);
             }
             connection.send(reply);
-            if (caller.gone != null) {
+            if (caller.gone != null || caller.exchange != null) {
                 attended.add(connection);
                 if (server.isOpen()) {
-                    connection.awaitEnd();
+                    attend(connection, caller.exchange);
                 }
             }
         } finally {
@@ -314,6 +329,18 @@ public final class ControlServer implements Closeable {
             if (caller.gone != null) {
                 caller.gone.run();
             }
+        }
+    }
+
+    private static void attend(MessageChannel connection, @Nullable Exchange exchange) throws IOException {
+        if (exchange == null) {
+            connection.awaitEnd();
+            return;
+        }
+        // The client has read the whole reply when it sends this: nothing of what follows is taken for a part of it.
+        ByteConnection client = connection.bytes();
+        if (client.in().read() == ControlSocket.GO[0]) {
+            exchange.with(client);
         }
     }
 

@@ -40,6 +40,17 @@ public final class ControlSocket {
     /** Time limit of all other requests. Long because unmounting writes back what the kernel holds. */
     private static final Duration LIMIT = Duration.ofMinutes(10);
 
+    /**
+     * Longest answers, in bytes, to what is asked of all volumes of the machine, also of those of other users, whose
+     * daemons may answer anything. An answer to a command about one volume may have any length.
+     */
+    static final int STATE_BYTES_MAX = 64 << 10;
+
+    private static final int BEANS_BYTES_MAX = 16 << 20;
+
+    /** What a client sends when bytes may follow the reply. */
+    static final byte[] GO = {'\n'};
+
     private ControlSocket() {}
 
     /** Sends a command without arguments; see {@link #ask(Path, String, Map)}. */
@@ -73,6 +84,12 @@ public final class ControlSocket {
      * @param result as of {@link #ask(Path, String, Map)}
      */
     public record Held(Map<String, Object> result, MessageChannel connection) implements Closeable {
+        /** Begins to exchange bytes with a daemon that offers that after this answer. */
+        public ByteConnection bytes() throws IOException {
+            connection.send(GO);
+            return connection.bytes();
+        }
+
         @Override
         public void close() throws IOException {
             connection.close();
@@ -91,7 +108,7 @@ public final class ControlSocket {
         var connection = new MessageChannel(connected.get(), limit);
         try {
             connection.send(request);
-            return Optional.of(new Held(result(connection.receive(Integer.MAX_VALUE)), connection));
+            return Optional.of(new Held(result(connection.receive(longest(command))), connection));
         } catch (SocketTimeoutException e) {
             connection.close();
             throw new SilentDaemonException(socket, limit.toSeconds());
@@ -99,6 +116,14 @@ public final class ControlSocket {
             connection.close();
             throw e;
         }
+    }
+
+    private static int longest(String command) {
+        return switch (command) {
+            case VolumeCommands.PING -> STATE_BYTES_MAX;
+            case JmxControl.COMMAND -> BEANS_BYTES_MAX;
+            default -> Integer.MAX_VALUE;
+        };
     }
 
     private static Duration limit(String command) {

@@ -127,6 +127,13 @@ final class MessageChannel implements Closeable {
         }
     }
 
+    /** Ends the messages: from now on the connection carries bytes. The peer must have read all messages. */
+    ByteConnection bytes() throws IOException {
+        selector.close();
+        channel.configureBlocking(true);
+        return new ByteConnection(channel);
+    }
+
     private void await(int operation, long deadline) throws IOException {
         long millis = (deadline - System.nanoTime()) / 1_000_000;
         SelectionKey key = channel.register(selector, operation);

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.report.SnapshotReport;
 import org.opendedup.sar.sdfs.config.KeepRules;
@@ -16,8 +17,13 @@ public final class SnapshotControl {
     public static final String CREATE = "create";
     public static final String LIST = BackupControl.LIST;
     public static final String DELETE = "delete";
+    /** What a deletion would do; changes nothing. */
+    public static final String SELECT = "select";
+
     public static final String HOLD = "hold";
     public static final String PRUNE = "prune";
+    /** Not asked of a daemon: the volume must not be mounted. */
+    public static final String ROLLBACK = "rollback";
 
     private final SnapshotCare care;
     private final StartTimes timer;
@@ -44,6 +50,12 @@ public final class SnapshotControl {
                 care.delete(name);
                 yield new SnapshotReport.Deleted(name, care.source().beingFreed());
             }
+            case SELECT -> {
+                List<String> names = arguments.texts("snapshots");
+                boolean withSpace = arguments.number("space", 0) != 0;
+                arguments.end();
+                yield SnapshotReport.Deletion.of(care.select(names), care.source(), withSpace);
+            }
             case HOLD -> {
                 String name = arguments.text("snapshot");
                 long until = arguments.number("untilMs", 0);
@@ -68,6 +80,6 @@ public final class SnapshotControl {
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         arguments.end();
         KeepRules wanted = rules == null ? care.rules() : KeepRules.parse(rules);
-        return SnapshotReport.Pruned.of(care.prune(wanted, all, dryRun), wanted, dryRun);
+        return SnapshotReport.Pruned.of(care.prune(wanted, all, dryRun), wanted, dryRun, care.source());
     }
 }

@@ -83,8 +83,8 @@ public final class GcText {
         }
         long kept = Json.number(report, "keptContainers");
         if (kept > 0) {
-            text.append("\n" + kept + " containers are kept, because a chunk of them cannot be read; see the daemon's"
-                    + " log");
+            text.append("\n" + kept + " containers are kept, because a chunk or the counts of them cannot be read;"
+                    + " see the daemon's log");
         }
         long left = Json.number(report, "leftBytes");
         long stored = Json.number(report, "storedBytes") - Json.number(report, "returnedBytes");

@@ -19,6 +19,9 @@ public final class ScrubReport {
     /** Whether nothing was found. */
     public static final String CLEAN = "clean";
 
+    /** Number of the chunks of files that are known to be damaged, whoever found them; also in the figures. */
+    public static final String DAMAGED_CHUNKS = "damagedChunks";
+
     private static final String BYTES = "bytes";
 
     private ScrubReport() {}

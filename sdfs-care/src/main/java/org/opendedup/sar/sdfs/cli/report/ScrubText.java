@@ -49,7 +49,8 @@ public final class ScrubText {
                                 ? "none"
                                 : last.get("ended") + ": " + result(last).replace("\n", "\n            "));
         if (!last.isEmpty()) {
-            text.append(advice(volume, hasFiles, last).replace("\n", "\n            "));
+            boolean clean = ScrubReport.totals(last).isClean();
+            text.append(advice(volume, hasFiles, clean).replace("\n", "\n            "));
         }
         String error = String.valueOf(status.get("error"));
         if (!error.isEmpty()) {
@@ -81,12 +82,13 @@ public final class ScrubText {
     }
 
     /**
-     * Returns what to do about what a scrub has found, as further lines; empty if it found nothing.
+     * Returns what to do about damage, as further lines.
      *
      * @param hasFiles whether it is known which files have what is damaged
+     * @param clean whether there is none; the result is empty then
      */
-    public static String advice(String volume, boolean hasFiles, Map<String, Object> report) {
-        if (ScrubReport.totals(report).isClean()) {
+    public static String advice(String volume, boolean hasFiles, boolean clean) {
+        if (clean) {
             return "";
         }
         String advice =

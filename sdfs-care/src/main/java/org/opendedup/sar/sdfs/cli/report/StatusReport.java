@@ -16,6 +16,7 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.SnapshotFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
+import org.opendedup.sar.sdfs.jmx.ObjectStoreFigures;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.wear.WearFigures;
@@ -41,6 +42,7 @@ public record StatusReport(
         @Nullable Snapshots snapshots,
         Ssd ssd,
         @Nullable FastTier fastTier,
+        @Nullable ObjectStore objectStore,
         Index index,
         Errors errors,
         @Nullable String logFile) {
@@ -60,7 +62,7 @@ public record StatusReport(
             long reclaimableBytes) {}
 
     /** Times are empty if there is no snapshot; {@code beingFreed} counts deleted ones. */
-    public record Snapshots(int count, String oldest, String newest, int beingFreed) {}
+    public record Snapshots(int count, String oldest, String newest, int beingFreed, boolean isReplica) {}
 
     /**
      * @param ssdIndexBytes bytes that the index has of it; 0 if it is not shared
@@ -83,6 +85,33 @@ public record StatusReport(
             long rawUsedBytes,
             long rawCapacityBytes,
             long lostFiles) {}
+
+    /** See {@link ObjectStoreFigures}. */
+    public record ObjectStore(
+            String address,
+            String durability,
+            long missingBytes,
+            double missingSeconds,
+            String breaker,
+            String failure,
+            double requestsCost,
+            double monthCost,
+            long readers,
+            double readingSeconds) {
+        static ObjectStore of(ObjectStoreFigures store) {
+            return new ObjectStore(
+                    store.address(),
+                    store.durability(),
+                    store.missingBytes(),
+                    store.missingSeconds(),
+                    store.requests().breaker(),
+                    store.failure(),
+                    store.requestsCost(),
+                    store.monthCost(),
+                    store.packs().readers(),
+                    store.readingSeconds());
+        }
+    }
 
     public record Index(boolean usable, boolean updating, boolean complete, long examinedContainers, long containers) {}
 
@@ -134,6 +163,7 @@ public record StatusReport(
                 snapshots(facts.snapshots()),
                 ssd(ssd, facts.condition().index().use().share(), wear),
                 fastTier(facts.fastTier()),
+                objectStore(facts, figures),
                 index(facts.condition().index(), figures),
                 errors(facts.condition(), facts.failures(), facts.loggedWarnings(), facts.loggedErrors()),
                 facts.log().toString());
@@ -169,6 +199,7 @@ public record StatusReport(
                 null,
                 ssd(ssd, condition.index().use().share(), null),
                 null,
+                null,
                 index(condition.index(), figures),
                 errors(condition, null, null, null),
                 null);
@@ -187,7 +218,8 @@ public record StatusReport(
                 facts.count(),
                 hasNone ? "" : JobReport.time(Instant.ofEpochMilli(facts.oldestMs())),
                 hasNone ? "" : JobReport.time(Instant.ofEpochMilli(facts.newestMs())),
-                facts.beingFreed());
+                facts.beingFreed(),
+                facts.isReplica());
     }
 
     private static Ssd ssd(HotChunks.Status status, SsdShare share, @Nullable WearFigures wear) {
@@ -209,6 +241,13 @@ public record StatusReport(
                 facts.summary().usedBytes(),
                 facts.summary().settings().capacityBytes(),
                 facts.lostFiles());
+    }
+
+    private static @Nullable ObjectStore objectStore(HealthFacts facts, StoreFigures figures) {
+        if (facts.remote() == null) {
+            return null;
+        }
+        return ObjectStore.of(ObjectStoreFigures.of(facts.remote(), figures.storedBytes()));
     }
 
     private static Index index(VolumeCondition.Index index, StoreFigures figures) {

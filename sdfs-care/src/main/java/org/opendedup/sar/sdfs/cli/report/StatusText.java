@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.objects.lease.LeaseStatus;
 import org.opendedup.sar.sdfs.wear.WearFigures;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
@@ -21,6 +22,9 @@ public final class StatusText {
     private static final long GARBAGE_BYTES = 1L << 30;
 
     private static final int GARBAGE_PART = 10;
+
+    /** The least sum of money that is shown. */
+    private static final double CENT = 0.01;
 
     private final StatusReport report;
     private final StringBuilder text = new StringBuilder();
@@ -47,6 +51,10 @@ public final class StatusText {
     private void head() {
         text.append(report.name()).append(": ").append(report.health()).append('\n');
         line("mounted", mounted());
+        LeaseStatus lease = report.daemon().lease();
+        if (lease != null) {
+            line("lease", lease.text());
+        }
         if (report.daemon().lastEnd() != null) {
             line("last end", report.daemon().lastEnd());
         }
@@ -93,7 +101,7 @@ public final class StatusText {
         line("collection", collection(report.collection()));
         line("scrub", ScrubText.line(report.scrub()));
         StatusReport.Snapshots snapshots = report.snapshots();
-        if (snapshots != null && snapshots.count() + snapshots.beingFreed() > 0) {
+        if (snapshots != null && (snapshots.isReplica() || snapshots.count() + snapshots.beingFreed() > 0)) {
             line("snapshots", snapshots(snapshots));
         }
         line("SSD", ssd(report.ssd()));
@@ -105,6 +113,10 @@ public final class StatusText {
         if (fastTier != null
                 && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() + fastTier.changedFiles() > 0)) {
             line("fast tier", fastTier(fastTier));
+        }
+        StatusReport.ObjectStore objectStore = report.objectStore();
+        if (objectStore != null) {
+            line("store", objectStore(objectStore));
         }
         line("index", index(report.index()));
         StatusReport.Errors errors = report.errors();
@@ -120,12 +132,36 @@ public final class StatusText {
         }
     }
 
+    /** Returns the line of the object store of a report. */
+    static String objectStore(StatusReport.ObjectStore store) {
+        String silent = store.breaker().equals("closed") ? "" : ", and it does not answer";
+        if (store.readingSeconds() > 0) {
+            return store.address() + ", read as it was " + RoughTime.of((long) store.readingSeconds()) + " ago"
+                    + silent;
+        }
+        String readers = store.readers() == 0 ? "" : "; mounts elsewhere that read it: " + store.readers();
+        String missing = store.missingBytes() == 0
+                ? "it has everything"
+                : ByteSize.rounded(store.missingBytes()) + " are not there yet, the oldest for "
+                        + RoughTime.of((long) store.missingSeconds());
+        String costs = store.requestsCost() + store.monthCost() == 0
+                ? ""
+                : "; requests since mounting cost " + money(store.requestsCost()) + ", a month of what is stored "
+                        + money(store.monthCost());
+        return store.address() + ", durability " + store.durability() + ": " + missing + silent + readers + costs;
+    }
+
+    private static String money(double cost) {
+        return cost < CENT / 2 ? "less than 0.01" : String.format(Locale.ROOT, "%.2f", cost);
+    }
+
     private static String snapshots(StatusReport.Snapshots snapshots) {
         String times = snapshots.count() == 0
                 ? ""
                 : ", the newest of " + snapshots.newest() + ", the oldest of " + snapshots.oldest();
         return snapshots.count()
                 + times
+                + (snapshots.isReplica() ? "; received: the volume is a replica, whose files do not change" : "")
                 + (snapshots.beingFreed() == 0 ? "" : "; " + snapshots.beingFreed() + " deleted, being freed");
     }
 

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.control;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -228,6 +229,18 @@ class ControlServerTest {
         assertAnswers();
     }
 
+    /** The console and the list of volumes ask the daemons of all users. */
+    @Test
+    void anAnswerThatIsMuchTooLongForAStateIsNotKeptInMemory() throws IOException {
+        Path talkative = folder.resolve("talkative.sock");
+        var more = Map.of("more", "x".repeat(ControlSocket.STATE_BYTES_MAX + 10_000));
+        try (ControlServer server = start(talkative, (arguments, caller) -> more, Duration.ofSeconds(20))) {
+            assertEquals(Optional.of(more), ControlSocket.ask(talkative, "echo"), "of one volume");
+            var e = assertThrows(IOException.class, () -> ControlSocket.ask(talkative, VolumeCommands.PING));
+            assertTrue(e.getMessage().contains("a line of more than"), e.getMessage());
+        }
+    }
+
     @Test
     void aClientThatSaysNothingDelaysNobodyAndIsDropped() throws IOException {
         try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
@@ -348,6 +361,61 @@ class ControlServerTest {
         answering.await();
         slow.close();
         assertEquals(Optional.of(Map.of("state", "done")), asking.get());
+    }
+
+    /** Bytes that look like a reply, and more of them than the pipe holds, in both directions at once. */
+    @Test
+    void aConnectionCarriesBytesAfterTheReply() throws Exception {
+        byte[] bytes = new byte[3 << 20];
+        new Random(1).nextBytes(bytes);
+        bytes[0] = '\n';
+        server.add(Map.of("exchange", (arguments, caller) -> {
+            caller.thenExchange(client -> {
+                client.out().write(bytes);
+                client.endOutput();
+                assertArrayEquals(bytes, client.in().readAllBytes());
+            });
+            return arguments;
+        }));
+        try (ControlSocket.Held held =
+                        ControlSocket.hold(socket, "exchange", Map.of("a", "b")).orElseThrow();
+                ByteConnection connection = held.bytes()) {
+            assertEquals(Map.of("a", "b"), held.result());
+            FutureTask<byte[]> read = new FutureTask<>(() -> connection.in().readAllBytes());
+            new Thread(read).start();
+            connection.out().write(bytes);
+            connection.endOutput();
+            assertArrayEquals(bytes, read.get());
+        }
+        assertAnswers();
+    }
+
+    /** A client that ends before it is ready for the bytes, and a server that ends while it exchanges them. */
+    @Test
+    void anExchangeEndsWithEitherSide() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        server.add(Map.of("exchange", (arguments, caller) -> {
+            caller.thenExchange(client -> {
+                begun.countDown();
+                try {
+                    assertEquals(-1, client.in().read());
+                } finally {
+                    ended.countDown();
+                }
+            });
+            return arguments;
+        }));
+        ControlSocket.hold(socket, "exchange", Map.of()).orElseThrow().close();
+        try (ControlSocket.Held held =
+                        ControlSocket.hold(socket, "exchange", Map.of()).orElseThrow();
+                ByteConnection connection = held.bytes()) {
+            begun.await();
+            server.close();
+            ended.await();
+            assertEquals(-1, connection.in().read());
+        }
+        assertEquals(0, begun.getCount());
     }
 
     @Test

@@ -43,6 +43,8 @@ public final class CommandRunner {
                 .setOut(environment.out())
                 .setErr(environment.err())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                // Another user may have called a file @words, which a pattern of the shell then passes on.
+                .setExpandAtFiles(false)
                 .setUsageHelpWidth(110)
                 .setUsageHelpLongOptionsMaxWidth(38)
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)

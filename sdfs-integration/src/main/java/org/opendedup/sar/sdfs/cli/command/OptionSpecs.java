@@ -14,6 +14,7 @@ import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
@@ -121,6 +122,19 @@ public final class OptionSpecs implements IModelTransformer {
             return text;
         } catch (IllegalArgumentException e) {
             throw new TypeConversionException(e.getMessage());
+        }
+    }
+
+    /**
+     * Returns the name of a volume that the command line gave.
+     *
+     * @param usage makes what is thrown of a text that no volume can have as its name, such as a path
+     */
+    public static String volumeName(String text, Function<String, ParameterException> usage) {
+        try {
+            return VolumeOptions.NAME.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw usage.apply(String.valueOf(e.getMessage()));
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 
 /**
  * Names and numbers of users and groups, as the machine knows them, from files, LDAP or others: asked with getent(1),
@@ -60,9 +61,9 @@ public enum UserDatabase {
     private List<String[]> ask(List<String> keys) throws IOException {
         List<String> command = new ArrayList<>(List.of("getent", database, "--"));
         command.addAll(keys);
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
+        var builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD);
+        SecretSource.withoutSecrets(builder);
+        Process process = builder.start();
         process.getOutputStream().close();
         String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         try {

@@ -238,7 +238,10 @@ public final class ConsoleServer implements Closeable {
 
     /** @param named a host, and perhaps a port: of a tunnel, whose near end may have any port */
     private boolean isOwn(String named) {
-        return hosts.contains(normal(named.replaceFirst(":\\d+$", "")));
+        String host = normal(named.replaceFirst(":\\d+$", ""));
+        int dot = host.indexOf('.');
+        // A certificate may name all hosts of a domain (RFC 6125, section 6.4.3).
+        return hosts.contains(host) || dot > 0 && hosts.contains("*" + host.substring(dot));
     }
 
     /** Another page may send requests through a user's browser, which then names that page. */

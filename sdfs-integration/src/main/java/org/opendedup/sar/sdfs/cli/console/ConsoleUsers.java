@@ -21,6 +21,7 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.sdfs.jolokia.Role;
 
 /**
@@ -90,7 +91,9 @@ public final class ConsoleUsers {
         return users;
     }
 
+    /** Who can put another file in its place makes users. */
     private void requirePrivate() throws IOException {
+        PrivateFolder.at(file).requireSafe();
         PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
         Set<PosixFilePermission> others = EnumSet.copyOf(attributes.permissions());
         others.remove(PosixFilePermission.OWNER_READ);

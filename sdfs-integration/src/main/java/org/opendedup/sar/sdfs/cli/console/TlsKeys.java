@@ -23,6 +23,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.PrivateFolder;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 
 /**
  * The key and the certificate of the console, from a key store.
@@ -82,6 +84,7 @@ public record TlsKeys(SSLContext context, Set<String> names, String fingerprint)
     /** Returns the keys of the key store in the folder of the volume files; makes it if there is none. */
     public static TlsKeys own(Path folder, String host) throws IOException {
         Path store = folder.resolve(FILE);
+        PrivateFolder.at(store).requireSafe();
         if (Files.notExists(store)) {
             make(folder, store, host);
         }
@@ -142,8 +145,9 @@ public record TlsKeys(SSLContext context, Set<String> names, String fingerprint)
                 "san=" + String.join(",", alternatives(host)));
         // keytool makes the file with the process's umask: it does so in a folder that only the owner may enter.
         try {
-            Process keytool =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            var builder = new ProcessBuilder(command).redirectErrorStream(true);
+            SecretSource.withoutSecrets(builder);
+            Process keytool = builder.start();
             keytool.getOutputStream().close();
             String output = new String(keytool.getInputStream().readAllBytes());
             if (!keytool.waitFor(KEYTOOL_SECONDS_MAX, TimeUnit.SECONDS) || keytool.exitValue() != 0) {

@@ -9,6 +9,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.keys.KeyException;
@@ -94,7 +95,8 @@ public final class DaemonCommand implements Callable<Integer> {
         var daemon = new VolumeDaemon(
                 environment.configDirectory().fileOf(arguments.volume),
                 environment.runFiles(definition),
-                arguments.absoluteMountPoint(),
+                // As the starter has resolved and checked it: another user may have put a link there since.
+                arguments.mountPoint.toAbsolutePath(),
                 arguments.mountOptions(service),
                 service,
                 keys(definition),
@@ -102,8 +104,8 @@ public final class DaemonCommand implements Callable<Integer> {
                 commands);
         ender.accept(daemon);
         Path lock = KeyValueStores.lockOf(definition.config().locations().metadata());
-        try (LockWatch watch = LockWatch.start(lock, lockGone)) {
-            daemon.serve();
+        try (LockWatch watch = new LockWatch(lock, lockGone)) {
+            daemon.serve(watch::start);
         } catch (IOException | CommandFailedException | RuntimeException e) {
             LOG.error("volume {}", arguments.volume, e);
             throw e;
@@ -152,14 +154,46 @@ public final class DaemonCommand implements Callable<Integer> {
         daemon.requestStop();
         boolean closed = false;
         try {
-            closed = daemon.awaitEnd(STOP_LIMIT);
+            closed = awaitEnd(() -> daemon.awaitEnd(STOP_LIMIT), daemon::toSend, daemon::stopsLater);
         } catch (InterruptedException e) {
             LOG.warn("interrupted while ending", e);
         }
         if (!closed) {
-            LOG.error("not closed after {}; what was not synced is lost", STOP_LIMIT);
+            LOG.error(
+                    daemon.toSend() > 0
+                            ? "the object store has taken nothing for {}; the next mount here sends what it lacks"
+                            : "not closed after {}; what was not synced is lost",
+                    STOP_LIMIT);
         }
         RepeatsAppender.tellAll();
         Runtime.getRuntime().halt(closed && daemon.closedInOrder() ? ExitCode.OK : ExitCode.FAILED);
+    }
+
+    /** Waits for a limited time. */
+    @FunctionalInterface
+    interface Wait {
+        /** Returns whether the daemon has ended. */
+        boolean hasEnded() throws InterruptedException;
+    }
+
+    /**
+     * Waits for the end of a daemon: once, and again as long as its object store gets bytes, which this machine alone
+     * has until then.
+     *
+     * @param toSend returns the bytes that the object store lacks; 0 if it lacks nothing, or there is none
+     * @param onward called before it waits again
+     * @return false if it has not ended
+     */
+    static boolean awaitEnd(Wait wait, LongSupplier toSend, Runnable onward) throws InterruptedException {
+        long before = Long.MAX_VALUE;
+        while (!wait.hasEnded()) {
+            long now = toSend.getAsLong();
+            if (now == 0 || now >= before) {
+                return false;
+            }
+            before = now;
+            onward.run();
+        }
+        return true;
     }
 }

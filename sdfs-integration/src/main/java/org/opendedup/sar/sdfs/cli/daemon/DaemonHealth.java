@@ -70,20 +70,25 @@ record DaemonHealth(
                 volume.space(),
                 new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
                 snapshots(),
+                volume.remote(),
                 volume.failures().counts(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
                 logged.warnings(),
                 logged.errors());
     }
 
-    private SnapshotFacts snapshots() {
+    private SnapshotFacts snapshots() throws IOException {
         List<SnapshotRecord> all = volume.snapshots().list();
+        boolean isReplica = volume.snapshots().isReplica();
         return new SnapshotFacts(
                 all.size(),
                 all.isEmpty() ? 0 : all.get(0).createdMs(),
                 all.isEmpty() ? 0 : all.get(all.size() - 1).createdMs(),
                 volume.snapshots().beingFreed(),
-                snapshotTimer.missed().map(ZonedDateTime::toInstant).orElse(null));
+                isReplica,
+                isReplica
+                        ? null
+                        : snapshotTimer.missed().map(ZonedDateTime::toInstant).orElse(null));
     }
 
     private ScrubFacts scrub() throws IOException {

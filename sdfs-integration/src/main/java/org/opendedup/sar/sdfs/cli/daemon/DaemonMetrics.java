@@ -10,12 +10,14 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jmx.ObjectStoreFigures;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.metrics.PrometheusText;
 import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.volume.store.DeviceCondition;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /**
  * All figures of a mounted volume as text for Prometheus.
@@ -70,6 +72,12 @@ record DaemonMetrics(
                         Map.of())
                 .figures("ssd", wear.figures())
                 .figures("fast_tier", mounted.tier().figures());
+        RemoteStatistics remote = mounted.remote();
+        if (remote != null) {
+            text.figures(
+                    "object_store",
+                    ObjectStoreFigures.of(remote, figures.get().store().storedBytes()));
+        }
         latencies(text, mounted.latencies());
         return text.text();
     }

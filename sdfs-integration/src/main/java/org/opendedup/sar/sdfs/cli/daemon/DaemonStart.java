@@ -27,6 +27,7 @@ import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.sdfs.keys.SecretSource;
 import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 
@@ -99,7 +100,8 @@ public final class DaemonStart {
     }
 
     /**
-     * Reads the volume's definition and checks the options.
+     * Reads the volume's definition, which of a volume in an object store is first made what the store says, and checks
+     * the options.
      *
      * @param daemonClass class whose {@code main} is the daemon
      */
@@ -109,14 +111,15 @@ public final class DaemonStart {
             Class<?> daemonClass,
             Launcher launcher,
             MountArguments arguments)
-            throws IOException {
+            throws IOException, CommandFailedException {
         this.environment = environment;
         this.launcher = launcher;
         this.arguments = arguments;
         this.daemonClass = daemonClass;
-        this.definition = arguments.definition(environment);
         this.options = arguments.mountOptions(service);
         this.isReadOnly = service.isReadOnly(options);
+        arguments.volume = new VolumeOfStore(environment, "mount.sdfs").named(arguments.volume, isReadOnly);
+        this.definition = arguments.definition(environment);
         this.memory = arguments.memory(definition, options, service);
         this.files = environment.runFiles(definition);
     }
@@ -133,6 +136,8 @@ public final class DaemonStart {
      */
     public void prepare() throws IOException, InterruptedException, CommandFailedException {
         PrivateFolder.at(environment.configDirectory().folder()).requireSafe();
+        // Who can write to the volume file chooses which folders are taken for the volume's, and made private.
+        PrivateFolder.at(environment.configDirectory().fileOf(arguments.volume)).requireSafe();
         // A user who can replace the socket can answer in place of the daemon.
         PrivateFolder.at(files.socketFolder()).requireSafe();
         MountPlaces.checkVolume(definition, environment.err());
@@ -155,8 +160,16 @@ public final class DaemonStart {
         }
         try (KeyHeaderCopies.Unlocked unlocked = header.unlock(environment, source)) {
             if (!isReadOnly) {
-                header.repair(
-                        unlocked, files.keyLock(), line -> environment.err().println("mount.sdfs: " + line));
+                // A machine that has not had the volume yet has no copy.
+                boolean isNew = definition.store() != null
+                        && VolumeFileCopy.volumeIn(
+                                        definition.config().locations().data())
+                                == null;
+                header.repair(unlocked, files.keyLock(), line -> {
+                    if (!isNew) {
+                        environment.err().println("mount.sdfs: " + line);
+                    }
+                });
             }
             master = unlocked.opened().master().clone();
         }
@@ -337,7 +350,7 @@ public final class DaemonStart {
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
             PrivateFiles.createEmpty(files.console());
-            // Appended to: logrotate empties the file while the daemon has it open.
+            // Appended to: the daemon empties the file while it has it open (DailyLine).
             builder.redirectError(
                     ProcessBuilder.Redirect.appendTo(files.console().toFile()));
         }

@@ -1,5 +1,8 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -11,33 +14,44 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Threads;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.sdfs.wear.WearFigures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs one line about a mounted volume each day, a little before midnight: the day's SSD writes are complete then. */
+/**
+ * Logs one line about a mounted volume each day, a little before midnight: the day's SSD writes are complete then. Also
+ * bounds what the JVM has printed. No other program may do that for all volumes: it would run as root in folders of the
+ * volumes' users, who can put a link there.
+ */
 final class DailyLine implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DailyLine.class);
     private static final LocalTime AT = LocalTime.of(23, 59);
     /** From one line to the next at least. The timer may be early: a day of the clock may be longer than one of it. */
     private static final Duration LEAST = Duration.ofHours(1);
 
+    /** Bytes of the JVM's output from which on it is emptied. It is little, apart from dumps that were asked for. */
+    static final long CONSOLE_BYTES_MAX = 1 << 20;
+
     private final Supplier<VolumeFigures> figures;
     private final SsdWear wear;
+    private final Path console;
     private final Clock clock;
     private final ScheduledExecutorService timer =
             Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-daily"));
 
-    private DailyLine(Supplier<VolumeFigures> figures, SsdWear wear, Clock clock) {
+    private DailyLine(Supplier<VolumeFigures> figures, SsdWear wear, Path console, Clock clock) {
         this.figures = figures;
         this.wear = wear;
+        this.console = console;
         this.clock = clock;
     }
 
-    static DailyLine start(Supplier<VolumeFigures> figures, SsdWear wear, Clock clock) {
-        var started = new DailyLine(figures, wear, clock);
+    /** @param console the file that this JVM prints to, which need not exist */
+    static DailyLine start(Supplier<VolumeFigures> figures, SsdWear wear, Path console, Clock clock) {
+        var started = new DailyLine(figures, wear, console, clock);
         started.scheduleNext(Duration.ZERO);
         return started;
     }
@@ -60,7 +74,19 @@ final class DailyLine implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("the figures of the day are not known: {}", e.toString());
         }
+        try {
+            bound(console);
+        } catch (IOException e) {
+            LOG.warn("{} cannot be emptied: {}", console, e.toString());
+        }
         scheduleNext(LEAST);
+    }
+
+    /** Empties a long file. Who has it open to append goes on at its new end. */
+    static void bound(Path console) throws IOException {
+        if (Files.exists(console) && Files.size(console) > CONSOLE_BYTES_MAX) {
+            PrivateFiles.createEmpty(console);
+        }
     }
 
     static String text(VolumeFigures figures, WearFigures wear) {

@@ -16,6 +16,8 @@ import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.join.JoinSource;
+import org.opendedup.sar.objects.lease.LeaseKeeper;
+import org.opendedup.sar.objects.lease.LeaseStatus;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
@@ -34,6 +36,7 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfVolume;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.keys.VolumeKeyHeader;
 import org.opendedup.sar.sdfs.snapshot.SnapshotSource;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
@@ -46,6 +49,7 @@ import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /** Serves volumes through the kernel's FUSE. */
 public final class FuseMountService implements MountService {
@@ -97,6 +101,10 @@ public final class FuseMountService implements MountService {
             var failures = new RequestFailures(System::nanoTime);
             var fileSystem = new FuseFileSystem(volume, mountOptions, failures);
             KernelMount mount = KernelMount.mount(fileSystem, mountOptions);
+            LeaseKeeper lease = volume.lease();
+            if (lease != null) {
+                lease.listen(new LeaseEnd(mount, fileSystem));
+            }
             SarSource sar = volume.hot().isConfigured()
                     ? new SarOfVolume(volume.hot())
                     : new SarWithoutSsd(definition.sar().hot());
@@ -113,14 +121,15 @@ public final class FuseMountService implements MountService {
                     care.heal(),
                     care.join(),
                     new DamageSource(care.damage(), failures::settleDamage),
-                    new ServedSnapshots(volume.snapshots(), cacheOf(mount)),
+                    new ServedSnapshots(volume.snapshots(), care.snapshotDiff(), cacheOf(mount)),
                     care.backups(),
                     new TierTools(volume, cacheOf(mount)),
                     new FileTools(
                             volume,
                             cacheOf(mount),
                             () -> sar.status().settings(),
-                            config.restore().cache().toString()));
+                            config.restore().cache().toString(),
+                            () -> VolumeKeyHeader.streamKeys(config)));
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -258,6 +267,12 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public @Nullable LeaseStatus lease() {
+            LeaseKeeper lease = volume.lease();
+            return lease == null ? null : lease.status();
+        }
+
+        @Override
         public VolumeCondition condition() throws IOException {
             return volume.condition();
         }
@@ -290,6 +305,11 @@ public final class FuseMountService implements MountService {
         @Override
         public SpaceUse space() throws IOException {
             return volume.space();
+        }
+
+        @Override
+        public @Nullable RemoteStatistics remote() {
+            return volume.remote();
         }
 
         @Override

@@ -3,8 +3,10 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.opendedup.sar.sdfs.cli.control.PathWalk;
 import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.StoredVolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
@@ -23,11 +25,11 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
     private static final Logger LOG = LoggerFactory.getLogger(KeptSettings.class);
 
     synchronized void keep(SarSettings settings) throws IOException {
-        write(VolumeFile.read(volumeFile).withSar(settings));
+        change(present -> present.withSar(settings));
     }
 
     synchronized <T> void keep(VolumeOption<T> option, T value) throws IOException {
-        write(VolumeFile.read(volumeFile).with(option, value));
+        change(present -> present.with(option, value));
     }
 
     /** Returns the volume as its file has it now. */
@@ -36,16 +38,16 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
     }
 
     synchronized void keep(Map<String, ?> changes) throws IOException {
-        write(present().withChanges(changes));
+        change(present -> present.withChanges(changes));
     }
 
     /** Forgets a data location that has no container any more. */
     synchronized void forget(Path location) throws IOException {
-        write(present().withoutFurtherLocation(location));
+        change(present -> present.withoutFurtherLocation(location));
     }
 
-    private void write(VolumeDefinition changed) throws IOException {
-        VolumeFile.write(volumeFile, changed);
+    private void change(UnaryOperator<VolumeDefinition> change) throws IOException {
+        VolumeFile.write(volumeFile, StoredVolumeFile.changed(present(), change));
         copy();
     }
 

@@ -21,14 +21,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A file in the run folder that exists from the mount to the end of a closing that lost nothing. From it, the next
- * mount learns how the last one ended: after a plain {@code umount}, no client waits for the daemon's answer.
+ * mount learns how the last one ended: after a plain {@code umount}, no client waits for the daemon's answer. A mount
+ * for reading leaves it as it is: what the last one left is still there.
  *
  * @param file {@link RunFiles#lastEnd()}
  */
 public record LastEnd(Path file) {
     private static final Logger LOG = LoggerFactory.getLogger(LastEnd.class);
 
-    /** In the record of a daemon that has begun: its process. */
+    /** In each record: the process of the daemon. */
     private static final String PID = "pid";
 
     /**
@@ -82,7 +83,7 @@ public record LastEnd(Path file) {
 
     /** Notes that the volume is in use. */
     void begin() {
-        write(Map.of(PID, ProcessHandle.current().pid()));
+        write(Map.of());
     }
 
     /** Notes how the volume was closed. */
@@ -104,6 +105,7 @@ public record LastEnd(Path file) {
      */
     private void write(Map<String, Object> what) {
         var record = new LinkedHashMap<>(what);
+        record.put(PID, ProcessHandle.current().pid());
         record.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
         try {
             PrivateFiles.write(file, Json.line(record).getBytes(StandardCharsets.UTF_8));

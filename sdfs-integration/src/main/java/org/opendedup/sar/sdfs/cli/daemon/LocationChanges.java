@@ -45,7 +45,7 @@ final class LocationChanges {
         }
         VolumeDefinition before = settings.present();
         if (before.furtherLocations().contains(folder)) {
-            // One that its containers are leaving; any other is refused.
+            // Repeated, after an interruption; or its containers are leaving it, and do not any more.
             use.add(folder);
             return Map.of(VolumeCommands.FOLDER, folder.toString());
         }

@@ -17,9 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks every few seconds whether the lock file of the metadata is still at its path. An administrator may remove the
- * folders of a volume whose daemon still runs, and make another volume in their place. What the daemon writes by path
- * would then be in the other volume.
+ * Looks every few seconds whether the lock file of the metadata is still at its path, once the volume is open: the
+ * opening of a volume in an object store may put another folder in the place of one that is out of date. An
+ * administrator may remove the folders of a volume whose daemon still runs, and make another volume in their place.
+ * What the daemon writes by path would then be in the other volume.
  */
 final class LockWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LockWatch.class);
@@ -27,24 +28,32 @@ final class LockWatch implements AutoCloseable {
 
     private final Path lock;
     private final Consumer<Path> gone;
-    /** Identity of the file; it is open, so that no other gets its number. Null if there was none. */
-    private final @Nullable Object identity;
+    /** Identity of the file; it is open, so that no other gets its number. Null if there was none, or not yet. */
+    private volatile @Nullable Object identity;
 
     private final ScheduledExecutorService timer =
             Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-lock"));
 
-    /** Makes one that looks on request only. */
-    LockWatch(Path lock, Consumer<Path> gone) throws IOException {
+    /** @param gone gets the file that is not at its path any more */
+    LockWatch(Path lock, Consumer<Path> gone) {
         this.lock = lock;
         this.gone = gone;
-        identity = Files.exists(lock) ? identity() : null;
     }
 
-    /** @param gone gets the file that is not at its path any more */
-    static LockWatch start(Path lock, Consumer<Path> gone) throws IOException {
-        LockWatch watch = new LockWatch(lock, gone);
-        var unused = watch.timer.scheduleWithFixedDelay(watch::look, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
-        return watch;
+    /** Watches the file that is there now, every few seconds. */
+    void start() {
+        begin();
+        var unused = timer.scheduleWithFixedDelay(
+                Threads.lasting(this::look), PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Takes the file that is there now for the right one; does not look by itself. */
+    void begin() {
+        try {
+            identity = Files.exists(lock) ? identity() : null;
+        } catch (IOException e) {
+            LOG.warn("whether {} is removed or replaced is not watched: {}", lock, e.getMessage());
+        }
     }
 
     private @Nullable Object identity() throws IOException {
@@ -53,7 +62,8 @@ final class LockWatch implements AutoCloseable {
 
     void look() {
         try {
-            if (identity != null && !identity.equals(identity())) {
+            Object watched = identity;
+            if (watched != null && !watched.equals(identity())) {
                 gone.accept(lock);
             }
         } catch (NoSuchFileException e) {

@@ -34,7 +34,10 @@ public final class MountArguments {
     @Nullable
     CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "VOLUME", description = "Name of the volume.")
+    @Parameters(
+            index = "0",
+            paramLabel = "VOLUME",
+            description = "Name of the volume, or the address of its object store.")
     public String volume = "";
 
     @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing folder.")

@@ -14,6 +14,7 @@ import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.join.JoinSource;
+import org.opendedup.sar.objects.lease.LeaseStatus;
 import org.opendedup.sar.restore.frame.ReadLatencies;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
@@ -34,6 +35,7 @@ import org.opendedup.sar.volume.engine.Evacuation;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
 public interface MountService {
@@ -98,6 +100,10 @@ public interface MountService {
         VolumeStatistics statistics() throws IOException;
 
         SpaceUse space() throws IOException;
+
+        /** See {@link Volume#remote}. */
+        @Nullable
+        RemoteStatistics remote();
 
         /** See {@link Volume#addDataLocation}. */
         void addDataLocation(Path folder) throws IOException;
@@ -166,6 +172,11 @@ public interface MountService {
         /** Returns as text why the volume accepts no changes: a write to a disk failed. Null while it accepts them. */
         @Nullable
         String stopped();
+
+        /** Returns the lease of a volume in an object store; null if the volume is on this machine only. */
+        default @Nullable LeaseStatus lease() {
+            return null;
+        }
 
         /**
          * Accepts changes again after a failed write to a disk. When it returns, everything accepted until then is

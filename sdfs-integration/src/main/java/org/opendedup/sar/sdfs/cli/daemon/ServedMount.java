@@ -74,7 +74,7 @@ final class ServedMount {
                 return;
             }
             throw new IOException("it was unmounted already; it ends when its files are closed and no other mount"
-                    + " namespace has it" + usersText());
+                    + " namespace has it" + usersText() + "." + howToClose());
         }
         try {
             volume.unmount();
@@ -84,8 +84,7 @@ final class ServedMount {
         if (isKept()) {
             throw new IOException("unmounted from " + mountPoint + ", but another mount namespace has it still"
                     + usersText() + ". " + synced(volume)
-                    + ", and the volume is closed when that namespace ends. To close it now: kill "
-                    + ProcessHandle.current().pid());
+                    + ", and the volume is closed when that namespace ends." + howToClose());
         }
     }
 
@@ -130,6 +129,10 @@ final class ServedMount {
                         + "it), a loop"
                         + " device, or a mount below"
                 : "; used by process " + String.join(", ", users);
+    }
+
+    private static String howToClose() {
+        return " To close it now: kill " + ProcessHandle.current().pid();
     }
 
     /**

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.UnixDatagrams;
 import org.opendedup.sar.sdfs.health.Finding;
@@ -71,6 +72,11 @@ public final class ServiceManager {
     /** Tells that the mount has ended and the volume is being closed. */
     void stopping() {
         tell("STOPPING=1\nSTATUS=unmounted; closing the volume", false);
+    }
+
+    /** Tells that it takes up to ten minutes more, if nothing further is told. */
+    void stopsLater() {
+        tell("EXTEND_TIMEOUT_USEC=" + TimeUnit.MINUTES.toMicros(10), false);
     }
 
     /** Returns one line: the worst finding, and how many there are. */

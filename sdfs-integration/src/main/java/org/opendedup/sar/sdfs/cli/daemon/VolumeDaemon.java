@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.io.LockFile;
@@ -48,10 +49,12 @@ import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.SnapshotControl;
+import org.opendedup.sar.sdfs.cli.control.SnapshotDiffControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.files.QuotaControl;
+import org.opendedup.sar.sdfs.cli.files.SendControl;
 import org.opendedup.sar.sdfs.cli.files.TierControl;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
@@ -72,6 +75,7 @@ import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jmx.ObjectStoreFigures;
 import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
@@ -92,6 +96,7 @@ import org.opendedup.sar.sdfs.snapshot.SnapshotCare;
 import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -113,6 +118,9 @@ public final class VolumeDaemon {
             return name().toLowerCase(Locale.ROOT);
         }
     }
+
+    /** In the state of a volume that is being closed: the bytes that its object store lacks. */
+    public static final String TO_SEND = "toSendBytes";
 
     /** Reported instead of {@link Phase#MOUNTED} while programs use a mount that was detached from its mount point. */
     static final String DETACHED = "detached";
@@ -185,10 +193,11 @@ public final class VolumeDaemon {
     /**
      * Serves the volume. Returns when it is unmounted and closed.
      *
+     * @param opened runs once the volume is open and mounted
      * @throws CommandFailedException if another process serves it
      * @throws IOException if it cannot be opened or mounted, or was not closed cleanly
      */
-    public void serve() throws IOException, CommandFailedException, InterruptedException {
+    public void serve(Runnable opened) throws IOException, CommandFailedException, InterruptedException {
         try {
             VolumeFolders folders = VolumeFolders.of(definition);
             folders.requireSafe();
@@ -200,7 +209,8 @@ public final class VolumeDaemon {
                     StatusSocket status = StatusSocket.open(name(), service.statusGroup(options), this::refusedStatus);
                     ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
                 Set<String> reading = new HashSet<>(commands.keySet());
-                Collections.addAll(reading, FileControl.FILE, FileControl.TOP, QuotaControl.REPORT);
+                Collections.addAll(
+                        reading, FileControl.FILE, FileControl.TOP, QuotaControl.REPORT, SnapshotDiffControl.COMMAND);
                 control.audit(reading, audit::request);
                 status.add(always());
                 control.add(commands);
@@ -211,7 +221,7 @@ public final class VolumeDaemon {
                 narrow(folders);
                 foundEnd = lastEnd.found();
                 foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end.text()));
-                mountAndWait(control, status, audit);
+                mountAndWait(control, status, audit, opened);
                 LOG.info("volume {} closed", name());
             }
         } finally {
@@ -230,16 +240,19 @@ public final class VolumeDaemon {
         return new CommandFailedException("the volume '" + name() + "' is served by another process already");
     }
 
-    private void mountAndWait(ControlServer control, StatusSocket statusSocket, AuditLog audit)
+    private void mountAndWait(ControlServer control, StatusSocket statusSocket, AuditLog audit, Runnable opened)
             throws IOException, InterruptedException {
         if (stopRequested) {
             LOG.info("asked to end before the volume was opened; not mounted");
             return;
         }
         MountedVolume volume = service.mount(definition, keys, mountPoint, options);
+        opened.run();
         Actor mounter = Actor.ofStarter();
         audit.note("mounted", mounter, Map.of("mountPoint", mountPoint.toString(), "options", options));
-        lastEnd.begin();
+        if (!readOnly) {
+            lastEnd.begin();
+        }
         var settings = new KeptSettings(volumeFile, definition, mountPoint, readOnly);
         // An administrator may have changed it.
         settings.copy();
@@ -316,18 +329,25 @@ public final class VolumeDaemon {
             try (var checks = new VolumeChecks(name(), volume.files()::check, clock);
                     var copies = new AttendedJobs<MetadataBackups.Copy>(name(), BackupControl.COMMAND);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
+                    var snapshotDiffs = new SnapshotDiffControl(name(), volume.snapshots());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
                     var quotaControl = new QuotaControl(name(), volume.files());
+                    var sendControl = new SendControl(name(), volume.files());
                     var tierControl = new TierControl(
                             name(),
                             volume.tier(),
                             Objects.toString(definition.sar().ssdLocation(), ""));
-                    DailyLine daily = DailyLine.start(figures, wear, clock);
+                    DailyLine daily = DailyLine.start(figures, wear, files.console(), clock);
                     VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
                         beans.volume(figures, volume::resume, () -> unmountFor(volume), health, volume::findChunks);
                         beans.settings(VolumeOptions.ALL, definition.values());
                         beans.sar(administration);
                         beans.fastTier(volume.tier()::figures, tierControl);
+                        if (volume.remote() != null) {
+                            beans.objectStore(() -> ObjectStoreFigures.of(
+                                    Objects.requireNonNull(volume.remote()),
+                                    figures.now().store().storedBytes()));
+                        }
                         beans.files(fileControl);
                         beans.readLatencies(() -> volume.latencies().reads());
                         beans.collections(collections, timer);
@@ -353,7 +373,9 @@ public final class VolumeDaemon {
                                 checks,
                                 copies,
                                 damageControl.jobs(),
+                                snapshotDiffs.jobs(),
                                 quotaControl.jobs(),
+                                sendControl.jobs(),
                                 tierControl.jobs()));
                         beans.jobs(kinds);
                         beans.parameters();
@@ -370,7 +392,9 @@ public final class VolumeDaemon {
                         volume,
                         kind -> settings.keep(VolumeOptions.INDEX, kind),
                         joins);
-                whileMounted.putAll(CareHandlers.of(jobs, backupTargets, volume::findChunks));
+                Map<String, Handler> changing = new HashMap<>(CareHandlers.of(jobs, backupTargets, volume::findChunks));
+                changing.put(JoinControl.COMMAND, new JoinControl(joins)::answer);
+                changing.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
                 whileMounted.put(
                         VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume, wear));
                 var metrics =
@@ -379,13 +403,15 @@ public final class VolumeDaemon {
                         VolumeCommands.METRICS, (arguments, caller) -> Map.of(VolumeCommands.TEXT, metrics.get()));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
-                whileMounted.put(JoinControl.COMMAND, new JoinControl(joins)::answer);
-                whileMounted.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
-                whileMounted.put(SnapshotControl.COMMAND, new SnapshotControl(snapshots, snapshotTimer)::answer);
+                whileMounted.put(
+                        SnapshotControl.COMMAND,
+                        LeasedCommands.of(new SnapshotControl(snapshots, snapshotTimer)::answer, volume::lease));
+                whileMounted.put(SnapshotDiffControl.COMMAND, LeasedCommands.of(snapshotDiffs::answer, volume::lease));
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
                 whileMounted.putAll(tierControl.handlers());
-                whileMounted.putAll(fileControl.handlers());
-                whileMounted.putAll(quotaControl.handlers());
+                whileMounted.putAll(LeasedCommands.of(fileControl.handlers(), volume::lease));
+                whileMounted.putAll(LeasedCommands.of(quotaControl.handlers(), volume::lease));
+                whileMounted.putAll(LeasedCommands.of(sendControl.handlers(), volume::lease));
                 whileMounted.put(JmxControl.COMMAND, (arguments, caller) -> jmx.answer(arguments));
                 whileMounted.put(
                         VolumeCommands.STATUS,
@@ -404,9 +430,10 @@ public final class VolumeDaemon {
                     snapshots.change(now.snapshotKeep());
                     backups.change(backupSettings(now));
                 });
-                whileMounted.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
+                changing.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
                 var locations = new LocationChanges(settings, volume::addDataLocation);
                 whileMounted.put(VolumeCommands.ADD_LOCATION, (arguments, caller) -> locations.add(arguments));
+                whileMounted.putAll(LeasedCommands.changing(changing, volume::lease));
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
                 statusSocket.add(whileMounted);
@@ -507,7 +534,11 @@ public final class VolumeDaemon {
         LOG.info("unmounted {}; flushing and closing the volume", name());
         long startNanos = System.nanoTime();
         Exception failure = new IOException("closing broke off");
-        try (var progress = new ProgressLog("closing volume " + name())) {
+        try (var progress = new ProgressLog(() -> {
+            long toSend = toSend(volume);
+            return "closing volume " + name()
+                    + (toSend == 0 ? "" : ", " + ByteSize.rounded(toSend) + " to send to its object store");
+        })) {
             volume.close();
             failure = null;
         } catch (IOException | RuntimeException e) {
@@ -519,11 +550,30 @@ public final class VolumeDaemon {
         LOG.info("flushed and closed in {} ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
+    /** Returns the bytes that the object store lacks; 0 if it lacks nothing, or there is none. */
+    private static long toSend(@Nullable MountedVolume volume) {
+        RemoteStatistics remote = volume == null ? null : volume.remote();
+        return remote == null ? 0 : remote.missingBytes();
+    }
+
+    /** Returns the bytes that the object store lacks; 0 if it lacks nothing, or there is none. */
+    long toSend() {
+        return toSend(mounted);
+    }
+
+    /** Tells the service manager that the end takes longer than its limit. */
+    void stopsLater() {
+        manager.stopsLater();
+    }
+
     private void report(ClosingReport report) {
         if (!report.closed()) {
             LOG.error("volume {} was not closed in order: {}", name(), report.text("; "));
         }
-        lastEnd.end(report);
+        // One that changed nothing mends nothing of what the last one left.
+        if (!readOnly || !report.closed()) {
+            lastEnd.end(report);
+        }
         outcome.complete(report);
     }
 
@@ -562,6 +612,9 @@ public final class VolumeDaemon {
                 (arguments, caller) -> {
                     Map<String, Object> state = state();
                     state.put(OPTIONS, MountArguments.withBudget(options, definition));
+                    if (phase == Phase.CLOSING && definition.store() != null) {
+                        state.put(TO_SEND, toSend(mounted));
+                    }
                     return state;
                 },
                 VolumeCommands.INFO,
@@ -610,6 +663,12 @@ public final class VolumeDaemon {
         stats.put("sar", SarFigures.Summary.of(administration.status()));
         stats.put("fastTier", volume.tier().figures());
         stats.put("ssdWear", wear.figures());
+        RemoteStatistics remote = volume.remote();
+        if (remote != null) {
+            stats.put(
+                    "objectStore",
+                    ObjectStoreFigures.of(remote, figures.now().store().storedBytes()));
+        }
         return stats;
     }
 
@@ -667,7 +726,8 @@ public final class VolumeDaemon {
                 foundEnd.map(LastEnd.Found::text).orElse(null),
                 stopped == null ? null : Printable.line(stopped),
                 users,
-                null);
+                null,
+                volume == null ? null : volume.lease());
     }
 
     private String name() {

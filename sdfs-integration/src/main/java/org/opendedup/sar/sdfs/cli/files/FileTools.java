@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
@@ -28,6 +29,7 @@ import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.quota.VolumeQuotas;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
+import org.opendedup.sar.volume.stream.StreamKeys;
 
 /** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */
 public class FileTools {
@@ -35,13 +37,29 @@ public class FileTools {
     private final ServedPaths.Cache cache;
     private final Supplier<HotSettings> settings;
     private final String cachePolicy;
+    private final KeySource keys;
+
+    /** Reads what seals the streams of the volume. */
+    @FunctionalInterface
+    public interface KeySource {
+        /** Returns null if the volume is not encrypted. */
+        @Nullable
+        StreamKeys get() throws IOException;
+    }
 
     /**
      * @param cache what the kernel has not sent yet: work on a file first makes it send that
      * @param settings the parameters of SAR
      * @param cachePolicy policy of the cache of the sequential readers, for people
+     * @param keys of streams of snapshots
      */
-    public FileTools(Volume volume, ServedPaths.Cache cache, Supplier<HotSettings> settings, String cachePolicy) {
+    public FileTools(
+            Volume volume,
+            ServedPaths.Cache cache,
+            Supplier<HotSettings> settings,
+            String cachePolicy,
+            KeySource keys) {
+        this.keys = keys;
         this.volume = volume;
         this.cache = cache;
         this.settings = settings;
@@ -78,6 +96,11 @@ public class FileTools {
     /** Returns what clones a file or folder to a path that must not exist. */
     public Work<Map<String, Object>> cloneTree(String source, String target) throws IOException {
         return new CloneWork(paths(), source, target);
+    }
+
+    /** Returns what sends a snapshot. */
+    SendWork send(SendWork.Request request) throws IOException {
+        return new SendWork(volume, keys.get(), request);
     }
 
     /**

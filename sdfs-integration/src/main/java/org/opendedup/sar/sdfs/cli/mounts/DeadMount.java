@@ -9,6 +9,7 @@ import java.util.List;
 import org.opendedup.sar.io.handle.MountTable.Entry;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.keys.SecretSource;
 
 /** What a killed daemon leaves: a mount that answers "Transport endpoint is not connected" until it is unmounted. */
 public final class DeadMount {
@@ -22,7 +23,7 @@ public final class DeadMount {
         return mount.type().equals(TYPE);
     }
 
-    static boolean isDead(Entry mount) {
+    public static boolean isDead(Entry mount) {
         return isOurs(mount) && !answers(Path.of(mount.mountPoint()));
     }
 
@@ -48,7 +49,9 @@ public final class DeadMount {
         List<String> command = CallingUser.isRoot()
                 ? List.of("umount", "-l", "--", mount.mountPoint())
                 : List.of("fusermount3", "-u", "-z", "--", mount.mountPoint());
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        var builder = new ProcessBuilder(command).redirectErrorStream(true);
+        SecretSource.withoutSecrets(builder);
+        Process process = builder.start();
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         if (process.onExit().join().exitValue() != 0) {

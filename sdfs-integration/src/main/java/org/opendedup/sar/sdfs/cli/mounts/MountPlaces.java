@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
@@ -38,15 +39,19 @@ public final class MountPlaces {
     public static void checkVolume(VolumeDefinition definition, PrintWriter warnings)
             throws IOException, CommandFailedException {
         VolumeConfig.Locations locations = definition.config().locations();
-        checkLocation("base path", definition.basePath(), "");
+        boolean isStored = definition.store() != null;
+        checkLocation("base path", definition.basePath(), isStored ? fromStore(definition.basePath()) : "");
         for (Path data : locations.allData()) {
-            checkLocation("data location", data, "");
+            checkLocation("data location", data, isStored ? fromStore(data) : "");
         }
+        Path metadata = locations.metadata();
         checkLocation(
                 "metadata location",
-                locations.metadata(),
-                " If it is lost, bring the newest backup back: mkdir -m 700 " + locations.metadata()
-                        + ", then sdfs-check " + definition.config().name() + " --restore-metadata");
+                metadata,
+                isStored
+                        ? fromStore(metadata)
+                        : " If it is lost, bring the newest backup back: mkdir -m 700 " + metadata
+                                + ", then sdfs-check " + definition.config().name() + " --restore-metadata");
         if (!Files.isDirectory(locations.hashDb())) {
             warnings.println("mount.sdfs: the hash db location " + locations.hashDb()
                     + " is missing; the index will be rebuilt from the containers");
@@ -54,6 +59,11 @@ public final class MountPlaces {
         VolumeFolders.of(definition).requireSafe();
         checkChunking(definition, locations.data());
         checkChunking(definition, locations.metadata());
+    }
+
+    private static String fromStore(Path folder) {
+        return " If it is lost, the volume comes back from its object store, without what was not there yet: mkdir -p"
+                + " -m 700 " + folder;
     }
 
     /** Refuses chunks that are cut in another way than those that are stored: no content would be found again. */
@@ -84,6 +94,19 @@ public final class MountPlaces {
     public static void refuseVolume(Path place) throws IOException, CommandFailedException {
         if (Files.getFileStore(FileDevice.ofNearest(place).folder()).type().equals(DeadMount.TYPE)) {
             throw new CommandFailedException(place + " lies in a volume of this program; choose a folder on a disk");
+        }
+    }
+
+    /**
+     * Refuses a folder where no volume is mounted: what is written there would lie on the disk below, hidden by the
+     * next mount. A volume that another machine mounts, and that is reached by NFS or SSHFS, is known by its folder of
+     * snapshots.
+     */
+    public static void requireVolume(Path folder) throws IOException, CommandFailedException {
+        if (!Files.getFileStore(folder).type().equals(DeadMount.TYPE)
+                && !Files.isDirectory(folder.resolve(Namespace.SNAPSHOT_FOLDER))) {
+            throw new CommandFailedException("no volume is mounted on " + folder + " (it has no "
+                    + Namespace.SNAPSHOT_FOLDER + "); mount it first");
         }
     }
 

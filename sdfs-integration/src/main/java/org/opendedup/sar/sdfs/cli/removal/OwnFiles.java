@@ -15,7 +15,8 @@ import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.volume.snapshot.HeldUntil;
+import org.opendedup.sar.volume.config.HeldUntil;
+import org.opendedup.sar.volume.store.CheckFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,12 +36,15 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
     private static final String DATABASE = "(\\d{6,}\\.(sst|log|blob|dbtmp)|MANIFEST-\\d{6,}|CURRENT|IDENTITY|LOCK"
             + "|LOG(\\.old\\.\\d+)?|OPTIONS-\\d{6,}(\\.dbtmp)?|ACKNOWLEDGED|MANIFEST_SYNCED|DAMAGED|trial)";
 
+    /** Of a volume in an object store: which part of the metadata the store has. */
+    static final String SHIPPED = "SHIPPED";
+
     private static final String TEMPORARY = "(\\.\\d+\\.tmp)?";
     private static final String COMMON = "volume-cfg\\.xml|volume\\.keys(\\.new)?|ballast(\\.new)?";
 
-    /** Folders in that of the metadata with databases that are made or were set aside. */
-    private static final String BESIDE_METADATA =
-            "(check|join|checkpoint|restoring|salvaging|salvaging-backup|damaged-[^/]+)";
+    /** Folders in that of the metadata with scratch files, and with databases that are made or were set aside. */
+    private static final String BESIDE_METADATA = "(" + String.join("|", CheckFolder.NAMES)
+            + "|checkpoint|restoring|salvaging|salvaging-backup|damaged-[^/]+)";
 
     private static final String BACKUP =
             "(SAR-METADATA-BACKUPS|\\d{6,}\\.backup|table-[^/]+\\.sst|file-[^/]+|collections)" + "(\\.new|\\.damaged)?";
@@ -56,17 +60,33 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
         return new OwnFiles(
                 "containers",
                 folder,
-                "volume\\.id(\\.new)?|" + COMMON + "|other-history(-given-up)?|[0-9a-f]{8}/[0-9a-f]{12}\\.pack"
-                        + "|metadata-backups/" + BACKUP + "|disk-index/[0-9a-f]{16}/" + DATABASE,
-                "[0-9a-f]{8}|metadata-backups|disk-index(/[0-9a-f]{16})?");
+                "volume\\.id(\\.new)?|cache/.+\\.blocks|lease(\\.new|\\.lock)?|" + COMMON
+                        + "|other-history(-given-up)?|[0-9a-f]{8}/[0-9a-f]{12}\\.pack" + "|metadata-backups/" + BACKUP
+                        + "|disk-index/[0-9a-f]{16}/" + DATABASE,
+                "[0-9a-f]{8}|metadata-backups|cache(/[0-9a-f]{8})?|disk-index(/[0-9a-f]{16})?");
     }
 
     static OwnFiles metadata(Path folder) {
         return new OwnFiles(
                 "names, recipes and counts",
                 folder,
-                DATABASE + "|" + COMMON + "|" + HeldUntil.NAME + "|quarantine-\\d+|" + BESIDE_METADATA + "/.+",
+                DATABASE + "|" + COMMON + "|" + SHIPPED + "(\\.new)?|" + HeldUntil.NAME + "|quarantine-\\d+|"
+                        + BESIDE_METADATA + "/.+",
                 BESIDE_METADATA + "(/.+)?");
+    }
+
+    /** The copies that mounts for reading made of a volume in an object store (docs/SCALE.md). */
+    static OwnFiles ofReader(Path metadata) {
+        return new OwnFiles(
+                "copies for reading",
+                metadata.resolveSibling(metadata.getFileName() + ".reader"),
+                "(cache|metadata|packs|recovered)/.+|[A-Za-z.-]+",
+                "(cache|metadata|packs|recovered)(/.+)?");
+    }
+
+    /** What an interrupted check of a volume in an object store left. */
+    static OwnFiles ofCheck(Path metadata) {
+        return new OwnFiles("scratch files of a check", CheckFolder.besideOf(metadata), ".+", ".+");
     }
 
     static OwnFiles index(Path folder) {
@@ -84,7 +104,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
                 "copies and raw files on the SSD",
                 folder,
                 "sar\\.(id|lock)|segments/\\d{5}\\.segment|map/" + DATABASE
-                        + "|raw/volume|raw/[0-9a-f]{2}/[0-9a-f]{16}",
+                        + "|raw/volume|raw/epoch|raw/[0-9a-f]{2}/[0-9a-f]{16}",
                 "segments|map|raw(/[0-9a-f]{2})?");
     }
 

@@ -25,6 +25,7 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.sdfs.config.VolumeFileException;
+import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -33,8 +34,11 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * holds the volume's lock.
  */
 public final class VolumeRemoval {
-    /** Files that are locked while the metadata, an index or an SSD location are in use; also by RocksDB itself. */
-    private static final List<String> LOCKS = List.of("ACKNOWLEDGED", "LOCK", "sar.lock");
+    /**
+     * Files that are locked while the metadata, an index, an SSD location or an object store are in use; also by
+     * RocksDB itself.
+     */
+    private static final List<String> LOCKS = List.of("ACKNOWLEDGED", "LOCK", "lease.lock", "sar.lock");
 
     private final Path file;
     private final Path begunFile;
@@ -67,6 +71,10 @@ public final class VolumeRemoval {
         all.add(OwnFiles.index(locations.hashDb()));
         all.add(OwnFiles.metadata(locations.metadata()));
         // The first one last: it says whose the others are.
+        if (definition.store() != null) {
+            all.add(OwnFiles.ofReader(locations.metadata()));
+            all.add(OwnFiles.ofCheck(locations.metadata()));
+        }
         locations.furtherData().forEach(further -> all.add(OwnFiles.containers(further)));
         all.add(OwnFiles.containers(locations.data()));
         stores = List.copyOf(all);
@@ -105,9 +113,13 @@ public final class VolumeRemoval {
      * @throws CommandFailedException if a folder is missing or another volume's; it says what to do
      */
     public void check() throws IOException, CommandFailedException {
+        PrivateFolder.at(isBegun ? begunFile : file).requireSafe();
         VolumeFolders.of(definition).requireSafe();
         VolumeConfig.Locations locations = definition.config().locations();
         UUID volume = VolumeFileCopy.volumeIn(locations.data());
+        if (volume == null && isOnlyPrepared(locations.metadata())) {
+            return;
+        }
         if (volume == null && !isBegun) {
             throw new CommandFailedException("there are no containers of the volume in " + locations.data()
                     + ": mount their disk. If it is lost for good, remove what is left yourself: "
@@ -131,6 +143,13 @@ public final class VolumeRemoval {
         if (!isBegun) {
             requireKnown(locations.metadata());
         }
+    }
+
+    /**
+     * Returns whether this machine has never written to the volume, which lies in an object store: it only read, if so.
+     */
+    private boolean isOnlyPrepared(Path metadata) {
+        return definition.store() != null && !Files.exists(metadata.resolve("CURRENT"));
     }
 
     /**
@@ -159,7 +178,8 @@ public final class VolumeRemoval {
 
     /** A wrong path in the volume file may lead to a database of another program, whose files have the same names. */
     private void requireKnown(Path metadata) throws IOException, CommandFailedException {
-        if (volumeOf(metadata) == null && OwnFiles.metadata(metadata).find().files() > 0) {
+        boolean isKnown = volumeOf(metadata) != null || Files.exists(metadata.resolve(OwnFiles.SHIPPED));
+        if (!isKnown && OwnFiles.metadata(metadata).find().files() > 0) {
             throw new CommandFailedException(metadata + " does not say that it is this volume's: its file "
                     + VolumeFileCopy.NAME + " is missing or damaged; nothing was removed. If " + file
                     + " is right, a mount of the volume writes it again");
@@ -182,6 +202,7 @@ public final class VolumeRemoval {
         for (String identity : Arrays.asList(
                 Objects.toString(VolumeFileCopy.volumeIn(store), null),
                 volumeOf(store),
+                textOf(store.resolve(OwnFiles.SHIPPED)),
                 textOf(store.resolve("sar.id")),
                 textOf(store.resolve("raw/volume")))) {
             if (identity != null && !identity.contains(volume.toString())) {
@@ -195,7 +216,8 @@ public final class VolumeRemoval {
         return Files.isRegularFile(identity) ? Files.readString(identity) : null;
     }
 
-    private List<String> folders() {
+    /** Returns the folders that have files of the volume. */
+    public List<String> folders() {
         return places.stream().map(place -> place.folder().toString()).toList();
     }
 
@@ -246,6 +268,17 @@ public final class VolumeRemoval {
                 .filter(Files::exists)
                 .distinct()
                 .toList();
+    }
+
+    /** Returns the address of the object store, where the volume stays; empty: it lies in its folders only. */
+    public String store() {
+        RemoteSettings settings = definition.store();
+        return settings == null ? "" : settings.store();
+    }
+
+    /** Returns the definition of the volume. */
+    public VolumeDefinition definition() {
+        return definition;
     }
 
     /** Returns whether the volume has a key header, which is overwritten first. */

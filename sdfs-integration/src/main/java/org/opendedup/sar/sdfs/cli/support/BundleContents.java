@@ -89,7 +89,7 @@ public final class BundleContents {
         for (Map.Entry<String, Callable<String>> part : sources.jvm().entrySet()) {
             bundle.addText(part.getKey(), () -> withoutPaths(part.getValue().call()));
         }
-        bundle.addText("volume.xml", () -> Files.readString(sources.volumeFile()));
+        bundle.addText("volume.xml", () -> VolumeFileNames.replaced(Files.readString(sources.volumeFile()), names));
         var surroundings = new Surroundings(definition);
         bundle.addText("system.txt", surroundings::system);
         bundle.addText("sizes.txt", surroundings::sizes);

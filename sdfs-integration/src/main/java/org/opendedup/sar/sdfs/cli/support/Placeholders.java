@@ -46,7 +46,7 @@ final class Placeholders {
     private static final Pattern LONG_HEX = Pattern.compile("\\b[0-9A-Fa-f]{16,}\\b");
 
     /** Keys of JSON objects whose text is one name. */
-    private static final Set<String> NAMES = Set.of("path", "file");
+    private static final Set<String> NAMES = Set.of("path", "file", "address");
 
     private final boolean keepNames;
     private final Vocabulary vocabulary;
@@ -166,7 +166,7 @@ final class Placeholders {
     }
 
     /** Replaces a text that is one name; not if it consists of known ones. */
-    private String path(String text) {
+    String path(String text) {
         String replaced = knownIn(text);
         return replaced.equals(text) ? name(text) : line(text);
     }

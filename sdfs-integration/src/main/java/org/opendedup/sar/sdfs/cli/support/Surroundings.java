@@ -2,8 +2,11 @@ package org.opendedup.sar.sdfs.cli.support;
 
 import java.io.IOException;
 import java.nio.file.FileStore;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,19 +91,33 @@ record Surroundings(VolumeDefinition definition) {
 
     private static Map<String, long[]> sizes(Path folder) throws IOException {
         var sizes = new TreeMap<String, long[]>();
-        List<Path> files;
-        try (Stream<Path> walk = Files.walk(folder)) {
-            files = walk.filter(Files::isRegularFile).toList();
-        }
-        for (Path file : files) {
-            String name = String.valueOf(file.getFileName());
-            String ending = name.contains(".") ? name.substring(name.lastIndexOf('.')) : "none";
-            // Only endings of the volume's own files; anything else in its folders is somebody else's.
-            String kind = ending.matches("\\.(pack|sst|log|lock|session|sock|id|seg|[0-9]+)") ? ending : "other";
-            long[] size = sizes.computeIfAbsent(kind, any -> new long[2]);
-            size[0]++;
-            size[1] += Files.size(file);
-        }
+        // A mounted volume deletes files meanwhile. A folder may have a million.
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (attributes.isRegularFile()) {
+                    long[] size = sizes.computeIfAbsent(kind(file), any -> new long[2]);
+                    size[0]++;
+                    size[1] += attributes.size();
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (file.equals(folder)) {
+                    throw failure;
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
         return sizes;
+    }
+
+    /** Only endings of the volume's own files are shown; anything else in its folders is somebody else's. */
+    private static String kind(Path file) {
+        String name = String.valueOf(file.getFileName());
+        String ending = name.contains(".") ? name.substring(name.lastIndexOf('.')) : "none";
+        return ending.matches("\\.(pack|sst|log|lock|session|sock|id|seg|[0-9]+)") ? ending : "other";
     }
 }

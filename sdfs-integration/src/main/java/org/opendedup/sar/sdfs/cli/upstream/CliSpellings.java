@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * its newer ones ({@code config -volume}). They reach a volume by its port; here it is the only one that has a file.
  */
 public final class CliSpellings {
-    private static final String SNAPSHOT =
-            "there are no snapshots yet. In the mounted volume, 'cp -a SOURCE COPY' copies " + "references and no data";
+    private static final String SNAPSHOT = "'sdfscli VOLUME clone SOURCE COPY' copies a file or folder without data, "
+            + "'sdfscli VOLUME snapshot create' keeps the whole volume as it is now";
 
     /** Options of older releases, and our commands for them. */
     private static final Map<String, String> COMMANDS = Map.of(

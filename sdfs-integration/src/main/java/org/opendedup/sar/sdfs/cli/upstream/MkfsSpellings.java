@@ -32,7 +32,7 @@ public final class MkfsSpellings {
             Map.entry("io-max-open-files", "the memory budget bounds the number of open files"),
             Map.entry("io-meta-file-cache", MEMORY),
             Map.entry("hashtable-rm-threshold", MEMORY),
-            Map.entry("local-cache-size", "containers lie on local disks, and need no cache there"),
+            Map.entry("local-cache-size", "--local-cache bounds what is kept of a volume in an object store"),
             Map.entry("chunk-store-size", "containers may fill their disk; --volume-capacity limits the files"),
             Map.entry("chunk-store-io-threads", "--io-write-threads sets the number of threads"),
             Map.entry("report-dse-size", "df shows what the volume can store"),
@@ -49,8 +49,8 @@ public final class MkfsSpellings {
             Map.entry("sdfscli-require-mutual-tls", NO_LISTENER),
             Map.entry("sdfscli-disable-ssl", NO_LISTENER));
 
-    private static final String CLOUD = "containers lie on disks of this machine. Use a disk's folder, and copy the "
-            + "files, or the folders of the unmounted volume, to the cloud";
+    private static final String CLOUD = "a volume can lie in S3 or HDFS: --object-store=s3://BUCKET/PREFIX. Keys are "
+            + "taken from the environment or ~/.aws/credentials. docs/SCALE.md says more";
     private static final String ENCRYPTION =
             "use --encrypt, with --passphrase-file, --key-file or --passphrase-command: every user can read a key on a"
                     + " command line";

@@ -53,7 +53,9 @@ public final class MountSpellings {
                             + " is not supported here: a passphrase on a command line can be read by every user; use"
                             + " --passphrase-file or --passphrase-command");
                 case "-r", "-w" ->
-                    throw new IllegalArgumentException(word + " is not supported here: there is no cloud store");
+                    throw new IllegalArgumentException(
+                            word + " is not supported here: a volume in an object store is opened "
+                                    + "by its address, mount.sdfs ADDRESS MOUNTPOINT");
                 case "-l", "-n" ->
                     throw new IllegalArgumentException(
                             word + " is not supported here: mount the volume, then use " + "sdfscli VOLUME gc");

@@ -1,13 +1,16 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.QuotaAttribute;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.parts.SpaceUse;
@@ -149,11 +152,25 @@ final class AttributeRequests {
         if (isRefused(name)) {
             return Errno.EOPNOTSUPP;
         }
+        if (QuotaAttribute.is(name)) {
+            return sized(ownQuotas(), room);
+        }
         byte @Nullable [] value = operations.extendedAttribute(request.node(), name);
         if (value == null) {
             return ExtendedAttributeName.isSelinuxLabel(name) ? Errno.EOPNOTSUPP : Errno.ENODATA;
         }
         return sized(value, room);
+    }
+
+    /** Returns the quotas of the caller, of his group, and of the group of the inode if he is in it. */
+    private byte[] ownQuotas() throws IOException {
+        int group = operations.attributes(request.node()).gid();
+        Set<Integer> groups = new LinkedHashSet<>();
+        groups.add(request.caller().gid());
+        if (privileges.isOfGroup(group)) {
+            groups.add(group);
+        }
+        return operations.quotas(request.node(), request.uid(), groups);
     }
 
     int listExtendedAttributes() throws IOException {

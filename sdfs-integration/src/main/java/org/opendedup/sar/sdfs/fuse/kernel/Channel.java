@@ -12,6 +12,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.Collection;
 import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.slf4j.Logger;
@@ -174,6 +175,31 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
      * that serves no requests.
      */
     void forget(long directory, byte[] name) {
+        send((fd, note) -> {
+            if (!note.sendName(fd, directory, name) || !note.send(fd, directory, Invalidation.NO_PAGES)) {
+                LOG.warn(
+                        "the kernel keeps what it knew of a name in inode {}: {}",
+                        directory,
+                        libc.functions().strerror(Libc.errno()));
+            }
+        });
+    }
+
+    /**
+     * Makes the kernel drop the pages and attributes of inodes. It sends the pages that programs have written first,
+     * and waits for the answers. For a thread that serves no requests.
+     */
+    void dropPages(Collection<Long> inodes) {
+        send((fd, note) -> {
+            for (long inode : inodes) {
+                if (!note.send(fd, inode, 0)) {
+                    LOG.debug("the kernel keeps pages of inode {}", inode);
+                }
+            }
+        });
+    }
+
+    private void send(Notes notes) {
         int[] copy = {-1};
         // Answers to requests that this waits for may go through the same descriptor meanwhile.
         device.whileOpen(fd -> copy[0] = libc.functions().fcntl(fd, F_DUPFD_CLOEXEC, 0L));
@@ -181,16 +207,16 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             return;
         }
         try {
-            Invalidation note = new Invalidation(libc);
-            if (!note.sendName(copy[0], directory, name) || !note.send(copy[0], directory, Invalidation.NO_PAGES)) {
-                LOG.warn(
-                        "the kernel keeps what it knew of a name in inode {}: {}",
-                        directory,
-                        libc.functions().strerror(Libc.errno()));
-            }
+            notes.send(copy[0], new Invalidation(libc));
         } finally {
             libc.functions().close(copy[0]);
         }
+    }
+
+    /** Sends notes to the kernel. */
+    @FunctionalInterface
+    private interface Notes {
+        void send(int fd, Invalidation note);
     }
 
     @Override

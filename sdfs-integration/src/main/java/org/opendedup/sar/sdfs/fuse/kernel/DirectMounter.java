@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
@@ -46,14 +47,40 @@ final class DirectMounter implements Mounter {
                 + ",group_id=" + libc.functions().getegid()
                 + ",default_permissions,max_read=" + Protocol.MAX_IO_BYTES
                 + (options.allowOther() ? ",allow_other" : "");
-        int result = libc.functions()
-                .mount(options.source(), options.mountPoint().toString(), "fuse." + SUBTYPE, flags(options), data);
-        if (result != 0) {
-            IOException failure = libc.failure("mounting on " + options.mountPoint());
+        try {
+            mount(options, data);
+        } catch (IOException e) {
             libc.functions().close(device);
-            throw failure;
+            throw e;
         }
         return device;
+    }
+
+    /**
+     * Mounts on the folder that has this path, and on no other: the kernel would follow a link that another user puts
+     * there in the meantime.
+     */
+    private void mount(MountOptions options, String data) throws IOException {
+        Path mountPoint = options.mountPoint();
+        // Without O_DIRECTORY, for which autofs would mount there first. Over a link the kernel mounts nothing.
+        int folder = libc.open(mountPoint, Libc.O_PATH | Libc.O_NOFOLLOW);
+        if (folder < 0) {
+            throw libc.failure("opening " + mountPoint);
+        }
+        try {
+            Path opened = Path.of("/proc/self/fd", Integer.toString(folder));
+            Path real = Files.readSymbolicLink(opened);
+            if (!real.equals(mountPoint)) {
+                throw new IOException("mounting on " + mountPoint + ": it leads to " + real + " by a symbolic link");
+            }
+            int result = libc.functions()
+                    .mount(options.source(), opened.toString(), "fuse." + SUBTYPE, flags(options), data);
+            if (result != 0) {
+                throw libc.failure("mounting on " + mountPoint);
+            }
+        } finally {
+            libc.functions().close(folder);
+        }
     }
 
     /** Changes a mount that exists; see {@link KernelMount#remount}. */

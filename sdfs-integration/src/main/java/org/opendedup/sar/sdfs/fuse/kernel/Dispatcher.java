@@ -93,6 +93,9 @@ final class Dispatcher {
             if (mayBeAbandoned(request.opcode())) {
                 served.begin(request.unique(), request.pid());
             }
+            if (usesVolume(request.opcode())) {
+                exchange.operations().admit();
+            }
             int errno = serve();
             if (!wantsReply() || errno == Exchange.ANSWERED_LATER) {
                 return NO_REPLY;
@@ -142,6 +145,23 @@ final class Dispatcher {
         if (inode != 0) {
             exchange.operations().forget(inode, 1);
         }
+    }
+
+    /**
+     * Returns whether a request shows or changes what another machine may have changed. Others are served at any time:
+     * what releases something, and the space, for which no program should wait.
+     */
+    private static boolean usesVolume(int opcode) {
+        return switch (opcode) {
+            case Opcode.FORGET,
+                    Opcode.BATCH_FORGET,
+                    Opcode.INTERRUPT,
+                    Opcode.RELEASE,
+                    Opcode.RELEASEDIR,
+                    Opcode.STATFS,
+                    Opcode.DESTROY -> false;
+            default -> true;
+        };
     }
 
     private boolean wantsReply() {

@@ -28,12 +28,12 @@ final class InitHandshake {
     /**
      * Features that are accepted if the kernel offers them. HANDLE_KILLPRIV_V2 saves one request for
      * {@code security.capability} per write(2). With POSIX_ACL the kernel enforces access lists. With DONT_MASK it
-     * leaves the umask to this service, because a default list replaces the umask.
+     * leaves the umask to this service, because a default list replaces the umask. ASYNC_DIO is not accepted
+     * (docs/adr/0155): the kernel would keep pages that are older than such a write.
      */
     private static final int OPTIONAL = InitFlag.EXPORT_SUPPORT
             | InitFlag.DONT_MASK
             | InitFlag.READDIRPLUS_AUTO
-            | InitFlag.ASYNC_DIO
             | InitFlag.POSIX_ACL
             | InitFlag.ABORT_ERROR
             | InitFlag.CACHE_SYMLINKS

@@ -46,7 +46,7 @@ final class Interrupts implements Closeable {
     }
 
     void start() {
-        timer.scheduleWithFixedDelay(this::look, INTERVAL_MS, INTERVAL_MS, TimeUnit.MILLISECONDS);
+        timer.scheduleWithFixedDelay(Threads.lasting(this::look), INTERVAL_MS, INTERVAL_MS, TimeUnit.MILLISECONDS);
     }
 
     /** Handles an INTERRUPT of the kernel for the request of this number. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -80,7 +81,8 @@ public final class KernelMount implements Closeable {
     }
 
     /**
-     * Mounts a file system and starts to serve it. The mount point answers requests when this method returns.
+     * Mounts a file system and starts to serve it. The mount point answers requests when this method returns. Its path
+     * has no symbolic link.
      *
      * @throws IOException if the mount point cannot be used or the kernel cannot be served; the message says why, and
      *     nothing stays mounted
@@ -101,7 +103,12 @@ public final class KernelMount implements Closeable {
             throw new IOException(mountPoint + " is not a directory to mount on (is there a dead mount?"
                     + " Then: umount -l " + mountPoint + ")");
         }
-        return start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed);
+        Path real = mountPoint.toRealPath();
+        if (!real.equals(mountPoint.toAbsolutePath().normalize())) {
+            throw new IOException(mountPoint + " leads to " + real + " by a symbolic link; name that folder, if it is"
+                    + " meant: who could put a link there would choose what is mounted over");
+        }
+        return start(operations, options.withMountPoint(real), libc, mounter, killed);
     }
 
     /**
@@ -340,25 +347,40 @@ public final class KernelMount implements Closeable {
     /** A volume that refuses writes keeps nobody from ending its mount. */
     private void tryToWriteBack() {
         try {
-            writeBack();
+            String refusal = refusedInWriteBack();
+            if (refusal != null) {
+                throw new IOException("writing back " + mountPoint + ": " + refusal);
+            }
         } catch (IOException e) {
             LOG.error("what programs have written to {} last, and not synced, is lost: {}", mountPoint, e.getMessage());
         }
     }
 
     /**
-     * Makes the kernel send the written data in its cache that it has not sent yet. Do not call this from a thread that
-     * serves this file system.
+     * Makes the kernel send the written data in its cache that it has not sent yet. Does not fail if bytes of some file
+     * are refused, also earlier: their program hears of it, and a user at the limit of a quota must not keep others
+     * from what follows. Do not call this from a thread that serves this file system.
      */
     public void writeBack() throws IOException {
+        String refusal = refusedInWriteBack();
+        if (refusal != null) {
+            LOG.warn(
+                    "not all that programs have written to {} is stored, which fsync and close tell them: {}",
+                    mountPoint,
+                    refusal);
+        }
+    }
+
+    /**
+     * Makes the kernel write back. Returns why bytes of some file were refused since the last time; null if none were.
+     */
+    private @Nullable String refusedInWriteBack() throws IOException {
         int fd = libc.open(mountPoint, Libc.O_RDONLY);
         if (fd < 0) {
             throw libc.failure("opening " + mountPoint);
         }
         try {
-            if (libc.functions().syncfs(fd) != 0) {
-                throw libc.failure("writing back " + mountPoint);
-            }
+            return libc.functions().syncfs(fd) == 0 ? null : libc.functions().strerror(Libc.errno());
         } finally {
             libc.functions().close(fd);
         }
@@ -372,6 +394,30 @@ public final class KernelMount implements Closeable {
      */
     public void forget(long directory, byte[] name) {
         channels.get(0).forget(directory, name);
+    }
+
+    /**
+     * Makes the kernel drop the pages of inodes, so that programs read them from the service again. Those that were
+     * written are sent first. Do not call this from a thread that serves this file system.
+     */
+    public void dropPages(Collection<Long> inodes) {
+        channels.get(0).dropPages(inodes);
+    }
+
+    /**
+     * Ends the service at once, because the file system is another machine's now: no path leads to it any more, and
+     * programs with open files get errors, also for what the kernel had in memory. What they have written and the
+     * service refuses is lost.
+     *
+     * @param inodes those of open files
+     */
+    public void abandon(Collection<Long> inodes) throws IOException {
+        // First: when it is detached, the kernel takes no such notes any more.
+        dropPages(inodes);
+        if (!hasEnded() && isInPlace()) {
+            mounter.detach(mountPoint);
+        }
+        close();
     }
 
     /**

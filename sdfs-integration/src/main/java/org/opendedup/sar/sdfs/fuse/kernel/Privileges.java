@@ -64,7 +64,8 @@ record Privileges(FuseFileSystem operations, KernelCache cache, Groups groups, R
         return least == most || mayKeepSetGid || isOfGroup(file.gid()) ? most : least;
     }
 
-    private boolean isOfGroup(int group) {
+    /** Returns whether the caller is in a group. */
+    boolean isOfGroup(int group) {
         return request.caller().gid() == group || groups.contain(request.pid(), group);
     }
 

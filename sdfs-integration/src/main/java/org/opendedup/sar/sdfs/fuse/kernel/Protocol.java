@@ -114,7 +114,6 @@ final class Protocol {
         static final int DONT_MASK = 1 << 6;
         static final int DO_READDIRPLUS = 1 << 13;
         static final int READDIRPLUS_AUTO = 1 << 14;
-        static final int ASYNC_DIO = 1 << 15;
         static final int WRITEBACK_CACHE = 1 << 16;
         static final int PARALLEL_DIROPS = 1 << 18;
         static final int POSIX_ACL = 1 << 20;

@@ -5,7 +5,7 @@ import { causes, filePicture, LineChart, shares } from "./charts.js";
 import { h, keyed, setText } from "./dom.js";
 import { bytes, decimal, duration, micros, number, percent, perSecond, speed, words } from "./format.js";
 
-// What each refresh reads; a volume without files, or without an SSD, has not all of it.
+// What each refresh reads; a volume without files, an SSD or an object store has not all of it.
 const FIGURES = {
   Volume: true,
   ReadLatencies: true,
@@ -15,6 +15,7 @@ const FIGURES = {
   MapTable: true,
   SsdLog: true,
   FastTier: true,
+  ObjectStore: true,
   Jobs: true,
   Streams: true,
   RestoreCache: true,
@@ -305,6 +306,8 @@ export class VolumeView {
     this.jobs = new JobsCard(this);
     this.ssd = h("div");
     this.ssdCard = card("SSD", this.ssd);
+    this.store = h("div");
+    this.storeCard = card("Object store", this.store);
     this.settings = new SettingsCard(this);
     this.readers = h("div", { class: "scroll" });
     this.readersCard = card("Sequential readers", this.readers);
@@ -325,7 +328,7 @@ export class VolumeView {
       h(
         "div",
         { class: "sections" },
-        h("div", { class: "column" }, this.space.element, this.sources.element, this.readersCard),
+        h("div", { class: "column" }, this.space.element, this.storeCard, this.sources.element, this.readersCard),
         h("div", { class: "column" }, this.traffic.element, this.waits.element, this.jobs.element, this.ssdCard, this.damage.element),
         this.explain.element,
         this.settings.element,
@@ -359,6 +362,8 @@ export class VolumeView {
     );
     this.findings.hidden = now.Findings.length === 0;
     this.drawSpace(now);
+    this.storeCard.hidden = !figures.ObjectStore;
+    if (figures.ObjectStore) this.drawStore(figures.ObjectStore);
     this.space.draw(this.samples);
     this.traffic.draw(this.samples);
     this.waits.element.hidden = !figures.ReadLatencies;
@@ -404,6 +409,21 @@ export class VolumeView {
       ),
       h("h3", {}, "Now"),
       tiles([...ofFiles, ["chunks", number(now.Chunks)]]),
+    );
+  }
+
+  drawStore(store) {
+    this.store.replaceChildren(
+      h("p", { class: "small" }, store.Address, ` · an fsync returns when ${store.Durability === "remote" ? "it" : "this machine"} has the bytes`),
+      tiles([
+        ["not there yet", bytes(store.MissingBytes)],
+        ["for", duration(store.MissingSeconds)],
+        ["sent", bytes(store.SentBytes)],
+        ["received", bytes(store.ReceivedBytes)],
+        ["an answer takes", micros(store.ReadMillis * 1000)],
+        ["requests", store.Breaker === "closed" ? "answered" : `breaker ${store.Breaker}`],
+      ]),
+      store.Failure ? h("p", { class: "small" }, store.Failure) : "",
     );
   }
 

@@ -54,7 +54,7 @@ public final class RunningDaemon implements AutoCloseable {
         RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
         daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service, null, ServiceManager.NONE, commands);
         serving = new FutureTask<>(() -> {
-            daemon.serve();
+            daemon.serve(() -> {});
             return null;
         });
         new Thread(serving, "serve").start();

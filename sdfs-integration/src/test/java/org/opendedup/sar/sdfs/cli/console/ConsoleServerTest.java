@@ -20,6 +20,7 @@ import java.time.ZoneOffset;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -322,6 +323,19 @@ class ConsoleServerTest {
                         .post("/api/volumes", "{}")
                         .status());
         assertTrue(log.get(log.size() - 1).contains("refused name and password from 127.0.0.1"), log::toString);
+    }
+
+    @Test
+    void aCertificateMayNameAllHostsOfADomain() throws Exception {
+        TlsKeys own = TlsKeys.own(folder, "localhost");
+        console.close();
+        console = start("127.0.0.1:0", new TlsKeys(own.context(), Set.of("*.wild.example"), own.fingerprint()));
+        var https = new RawHttp(trusting(folder.resolve(TlsKeys.FILE)), console.address());
+        assertEquals(
+                200, https.with("Host", "server.wild.example:8770").get("/").status());
+        for (String other : List.of("wild.example", "a.server.wild.example", "wild.example.evil", ".wild.example")) {
+            assertEquals(421, https.with("Host", other).get("/").status(), other);
+        }
     }
 
     @Test

@@ -65,6 +65,17 @@ class ConsoleUsersTest {
     }
 
     @Test
+    void aFileThatOthersMayReplaceIsRefused() throws IOException {
+        var users = new ConsoleUsers(folder);
+        users.add("admin", Role.CHANGE);
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertTrue(assertThrows(IOException.class, users::all).getMessage().contains("chmod go-w " + folder));
+        assertThrows(IOException.class, () -> TlsKeys.own(folder, "localhost"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertEquals(1, users.all().size(), "the control");
+    }
+
+    @Test
     void noPasswordIsPrintedToAJournal() throws IOException {
         output = new CommandOutput(folder);
         output.set("JOURNAL_STREAM", "8:1");

@@ -32,6 +32,7 @@ import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
+import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
@@ -63,6 +64,7 @@ import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.store.DeviceCondition;
+import org.opendedup.sar.volume.store.RemoteStatistics;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
@@ -70,7 +72,31 @@ public final class FakeMountService implements MountService {
             new IndexUse(6400, new DiskIndexUse(8500, 100, 40, 30), new SsdShare(20 << 20, 7 << 20, 9 << 20, 11 << 20));
 
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
-            4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, INDEX);
+            4000,
+            2000,
+            500,
+            1000,
+            300,
+            250,
+            200,
+            4,
+            1,
+            5,
+            6,
+            7,
+            8,
+            9,
+            10,
+            11,
+            12,
+            13,
+            14,
+            15,
+            16,
+            17,
+            18,
+            new Quotas.Use(19, 20, 21),
+            INDEX);
 
     /** What happened, in order. Guarded by itself. */
     public final List<String> events = new ArrayList<>();
@@ -153,6 +179,7 @@ public final class FakeMountService implements MountService {
             throw new IOException("the fake volume does not open");
         }
         note("mount " + definition.config().name() + " " + options);
+        opening.run();
         return new FakeVolume(sar);
     }
 
@@ -162,12 +189,16 @@ public final class FakeMountService implements MountService {
         }
     }
 
+    /** What the opening of the volume does. */
+    public Closing.Step opening = () -> {};
+
     /** Why what is mounted takes no changes. */
     public volatile @Nullable String stopped;
 
     /** What closing ends with. */
     public volatile @Nullable IOException closingFailure;
 
+    public volatile @Nullable RemoteStatistics remote;
     /** The condition of what is mounted, but for {@link #stopped}. */
     public volatile VolumeCondition condition = new VolumeCondition(
             null,
@@ -211,6 +242,11 @@ public final class FakeMountService implements MountService {
         @Override
         public SarSource sar() {
             return sar;
+        }
+
+        @Override
+        public @Nullable RemoteStatistics remote() {
+            return remote;
         }
 
         @Override

@@ -1,8 +1,14 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
+import static java.nio.file.StandardOpenOption.APPEND;
+import static java.nio.file.StandardOpenOption.CREATE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,6 +16,7 @@ import java.time.ZoneId;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.wear.WearFigures;
@@ -38,6 +45,22 @@ class DailyLineTest {
         String early = "2026-11-29T22:58:59.9995Z";
         assertEquals(Duration.ofDays(1).plusNanos(500_000), untilNext(early, Duration.ofHours(1)));
         assertEquals(Duration.ofNanos(500_000), untilNext(early), "the control");
+    }
+
+    /** The daemon does it itself: a program of root would follow a link that the volume's user has put there. */
+    @Test
+    void aLongOutputOfTheJvmIsEmptiedWhileItIsWritten(@TempDir Path folder) throws IOException {
+        Path console = folder.resolve("pool0.console");
+        DailyLine.bound(console);
+        try (OutputStream jvm = Files.newOutputStream(console, CREATE, APPEND)) {
+            jvm.write(new byte[(int) DailyLine.CONSOLE_BYTES_MAX]);
+            DailyLine.bound(console);
+            assertEquals(DailyLine.CONSOLE_BYTES_MAX, Files.size(console), "the control");
+            jvm.write('x');
+            DailyLine.bound(console);
+            jvm.write('y');
+            assertEquals("y", Files.readString(console));
+        }
     }
 
     @Test

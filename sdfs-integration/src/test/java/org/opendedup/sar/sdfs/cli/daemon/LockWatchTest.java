@@ -20,6 +20,7 @@ class LockWatchTest {
     void aLockFileThatIsReplacedOrRemovedIsNoticed() throws IOException {
         Path lock = Files.writeString(folder.resolve("lock"), "1");
         try (LockWatch watch = new LockWatch(lock, gone::add)) {
+            watch.begin();
             Files.writeString(lock, "2");
             watch.look();
             assertEquals(List.of(), gone, "the control: its content may change");
@@ -36,6 +37,7 @@ class LockWatchTest {
     @Test
     void withoutALockFileNothingIsWatched() throws IOException {
         try (LockWatch watch = new LockWatch(folder.resolve("lock"), gone::add)) {
+            watch.begin();
             Files.writeString(folder.resolve("lock"), "1");
             watch.look();
         }

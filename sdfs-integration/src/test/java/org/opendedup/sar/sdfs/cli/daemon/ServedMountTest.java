@@ -86,6 +86,10 @@ class ServedMountTest {
         } else {
             String why = assertThrows(ExecutionException.class, unmounting::get).getMessage();
             assertTrue(why.contains("was unmounted already") && why.contains("4711 (bash)"), why);
+            assertTrue(
+                    why.endsWith(
+                            "To close it now: kill " + ProcessHandle.current().pid()),
+                    why);
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -155,6 +156,27 @@ class VolumeDaemonTest {
         assertFalse(Files.exists(files.lastEnd()));
     }
 
+    /** What a killed daemon left is not in the object store, for example; the control is the test before. */
+    @Test
+    void aMountForReadingLeavesTheRecordOfTheLastDaemon() throws Exception {
+        Files.createDirectories(files.runFolder());
+        String record = "{\"pid\":77,\"at\":\"2026-01-02T03:04:05Z\"}";
+        Files.writeString(files.lastEnd(), record);
+        daemon = daemon("ro");
+        var serving = serve();
+        daemon.requestStop();
+        serving.get();
+        assertEquals(record, Files.readString(files.lastEnd()));
+        service.closingFailure = new IOException("Input/output error");
+        daemon = daemon("ro");
+        var failing = serve();
+        daemon.requestStop();
+        assertThrows(ExecutionException.class, failing::get);
+        LastEnd end = new LastEnd(files.lastEnd());
+        assertTrue(end.foundOf(ProcessHandle.current().pid()).orElseThrow().lost());
+        assertEquals(Optional.empty(), end.foundOf(77));
+    }
+
     @Test
     void saysWhyNothingCanBeChangedAndTakesChangesAgain() throws Exception {
         var serving = serve();
@@ -184,7 +206,7 @@ class VolumeDaemonTest {
     @Test
     void mountsNothingWhenItWasAskedToEndBefore() throws Exception {
         daemon.requestStop();
-        daemon.serve();
+        daemon.serve(() -> {});
         assertEquals(List.of(), service.events);
         assertTrue(daemon.awaitEnd(Duration.ZERO));
     }
@@ -195,17 +217,40 @@ class VolumeDaemonTest {
         Files.createFile(files.lock());
         Files.createFile(files.socket());
         var serving = serve();
-        var e = assertThrows(CommandFailedException.class, () -> daemon("").serve());
+        var e = assertThrows(CommandFailedException.class, () -> daemon("").serve(() -> {}));
         assertTrue(e.getMessage().contains("served by another process"), e.getMessage());
         assertEquals("mounted", ask("ping").get("state"));
         daemon.requestStop();
         serving.get();
     }
 
+    /** As a machine that was left behind does it, whose metadata come from the object store again. */
+    @Test
+    void anOpeningThatReplacesTheMetadataIsNoRemovalOfThem() throws Exception {
+        Path lock = Files.writeString(folder.resolve("lock"), "1");
+        List<Path> gone = new ArrayList<>();
+        service.opening = () -> {
+            Files.move(lock, folder.resolve("diverged"));
+            Files.writeString(lock, "2");
+        };
+        try (LockWatch watch = new LockWatch(lock, gone::add);
+                LockWatch early = new LockWatch(lock, path -> gone.add(Path.of("early")))) {
+            early.begin();
+            daemon.serve(() -> {
+                watch.begin();
+                watch.look();
+                daemon.requestStop();
+            });
+            assertEquals(List.of(), gone);
+            early.look();
+            assertEquals(List.of(Path.of("early")), gone, "the control");
+        }
+    }
+
     @Test
     void leavesNothingBehindWhenTheVolumeDoesNotOpen() {
         daemon = daemon("noexec");
-        var e = assertThrows(IOException.class, daemon::serve);
+        var e = assertThrows(IOException.class, () -> daemon.serve(() -> {}));
         assertEquals("the fake volume does not open", e.getMessage());
         assertFalse(Files.exists(files.socket()));
         assertFalse(SERVER.isRegistered(OBJECT_NAME));
@@ -215,7 +260,7 @@ class VolumeDaemonTest {
     /** Serves in a thread; returns when the volume is mounted. */
     private FutureTask<Void> serve() throws Exception {
         var task = new FutureTask<Void>(() -> {
-            daemon.serve();
+            daemon.serve(() -> {});
             return null;
         });
         new Thread(task, "serve").start();

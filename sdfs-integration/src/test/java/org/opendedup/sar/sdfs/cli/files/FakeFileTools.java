@@ -42,7 +42,7 @@ public class FakeFileTools extends FileTools {
     public boolean endless;
 
     public FakeFileTools() {
-        super(null, null, null, "default");
+        super(null, null, null, "default", () -> null);
     }
 
     public static boolean isThere(String path) {

@@ -94,8 +94,8 @@ class CliSpellingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "--snapshot --file-path=a --snapshot-path=b, cp -a",
-        "file -snapshot -file-path=a, cp -a",
+        "--snapshot --file-path=a --snapshot-path=b, clone SOURCE COPY",
+        "file -snapshot -file-path=a, snapshot create",
         "--flush-all-buffers, sync"
     })
     void whatIsNotSupportedIsRefusedWithTheWayOut(String theirs, String way) {

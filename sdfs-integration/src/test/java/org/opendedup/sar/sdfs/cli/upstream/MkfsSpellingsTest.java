@@ -81,10 +81,10 @@ class MkfsSpellingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "--aws-enabled=true, disks of this machine",
-        "--cloud-bucket-name=backups, disks of this machine",
-        "--azure-enabled=true, disks of this machine",
-        "--google-enabled=true, disks of this machine",
+        "--aws-enabled=true, --object-store=s3://",
+        "--cloud-bucket-name=backups, --object-store=s3://",
+        "--azure-enabled=true, --object-store=s3://",
+        "--google-enabled=true, --object-store=s3://",
         "--encrypt-config=true, --passphrase-file",
         "--chunk-store-encryption-key=abc, --passphrase-file",
         "--chunkstore-class=org.opendedup.sar.plugin.SarChunkStore, PLUGIN.md",

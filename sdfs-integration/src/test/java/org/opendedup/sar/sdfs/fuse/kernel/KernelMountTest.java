@@ -13,12 +13,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Libc;
@@ -243,6 +245,27 @@ class KernelMountTest {
             service.destroyForcibly().waitFor();
             Shell.removeMountPoint(root);
         }
+    }
+
+    /** Who may write in the folder of a mount point can put a link there while the volume is opened. */
+    @Test
+    void aLinkInThePlaceOfTheMountPointIsNotFollowed(@TempDir Path folder) throws Exception {
+        MountedToy.assumeFuse();
+        Path meant = Files.createDirectories(folder.resolve("folder/mnt"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), meant);
+        Path above = Files.createSymbolicLink(folder.resolve("above"), meant.getParent());
+        var direct = new DirectMounter(new Libc());
+        for (Path exchanged : List.of(link, above.resolve("mnt"))) {
+            MountOptions options = MountOptions.of(exchanged, "toy");
+            assertThrows(IOException.class, () -> KernelMount.mount(memory, options));
+            // As if it were exchanged after the path was looked at.
+            assertThrows(IOException.class, () -> direct.mount(options));
+            assertEquals(
+                    "0",
+                    Shell.run(Path.of("/"), "grep -c ' " + folder + "' /proc/mounts || :")
+                            .strip());
+        }
+        KernelMount.mount(memory, MountOptions.of(meant, "toy")).close(); // the control
     }
 
     @Test

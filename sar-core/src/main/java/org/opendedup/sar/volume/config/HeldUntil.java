@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume.snapshot;
+package org.opendedup.sar.volume.config;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
@@ -20,11 +20,22 @@ public final class HeldUntil {
     private HeldUntil() {}
 
     /** Notes a time, unless a later one is noted. Durable when it returns. */
-    static void note(Path metadata, long untilMs) throws IOException {
+    public static void note(Path metadata, long untilMs) throws IOException {
         if (untilMs > of(metadata)) {
             PrivateFiles.createFolders(metadata);
-            AtomicFile.write(metadata.resolve(NAME), (untilMs + "\n").getBytes(US_ASCII));
+            write(metadata, untilMs);
         }
+    }
+
+    /** Takes back what was noted for a snapshot that was not made: sets the time that was noted before. */
+    public static void restore(Path metadata, long beforeMs) throws IOException {
+        if (beforeMs < of(metadata)) {
+            write(metadata, beforeMs);
+        }
+    }
+
+    private static void write(Path metadata, long untilMs) throws IOException {
+        AtomicFile.write(metadata.resolve(NAME), (untilMs + "\n").getBytes(US_ASCII));
     }
 
     /**
