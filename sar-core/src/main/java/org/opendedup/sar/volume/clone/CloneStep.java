@@ -85,7 +85,7 @@ final class CloneStep implements Closeable {
         final List<byte[]> extended = new ArrayList<>();
 
         byte[] target = NO_TARGET;
-        /** As they are at the moment that the clone shows. */
+        /** Those of the moment that the clone shows. */
         @Nullable
         Attributes attributes;
         /** The recipe of a small file, whose storing lock is held; null for anything else. */
@@ -198,11 +198,13 @@ final class CloneStep implements Closeable {
         } else if ((source.type & Modes.TYPE) == Modes.SYMBOLIC_LINK) {
             item.target = nodes.targetOfLink(source);
         }
-        // A raw file is looked at by the fast tier, which may not answer.
-        item.attributes = source.attributes();
+        if (item.page == null) {
+            // A raw file is looked at by the fast tier, which may not answer.
+            item.attributes = source.attributes();
+        }
     }
 
-    /** Locks a small file all of whose bytes are in its recipe, and reads that. */
+    /** Locks a small file all of whose bytes are in its recipe, and reads that, and the attributes of that moment. */
     private void lockSmall(Item item) throws IOException {
         Node source = item.source;
         if (source.size() > metadata.recipes().pageBytes()) {
@@ -215,18 +217,20 @@ final class CloneStep implements Closeable {
             return;
         }
         try {
-            long size = storedSize(source, contents);
-            if (size < 0) {
+            Attributes attributes = attributesIfStored(source, contents);
+            if (attributes == null) {
                 return;
             }
-            RecipePage page = size == 0 ? RecipePage.EMPTY : metadata.recipes().page(source.id, 0);
-            if (page.bytes() > size || !metadata.counts().hasRoomFor(page)) {
+            RecipePage page = attributes.size() == 0
+                    ? RecipePage.EMPTY
+                    : metadata.recipes().page(source.id, 0);
+            if (page.bytes() > attributes.size() || !metadata.counts().hasRoomFor(page)) {
                 return;
             }
             item.held = metadata.recipes().holdFew(source.id, 0, 1);
             item.page = page;
+            item.attributes = attributes;
             references += page.count();
-
         } finally {
             if (item.page == null) {
                 contents.storing.unlock();
@@ -235,15 +239,18 @@ final class CloneStep implements Closeable {
         }
     }
 
-    /** Returns the length of a small file; -1 if its recipe does not have all of its bytes. */
-    private long storedSize(Node source, Node.Contents contents) {
+    /**
+     * Returns the attributes of a small file; null if its recipe does not have all of its bytes. The storing lock keeps
+     * the recipe as it is; a write right after this makes the file longer and newer than its recipe.
+     */
+    private @Nullable Attributes attributesIfStored(Node source, Node.Contents contents) {
         synchronized (source) {
             boolean isStored = source.raw == null
                     && source.changed == null
                     && contents.isClean()
                     && !contents.cutting
                     && source.size <= metadata.recipes().pageBytes();
-            return isStored ? source.size : -1;
+            return isStored ? source.attributes(Node.Look.NONE) : null;
         }
     }
 
