@@ -10,6 +10,7 @@ import stat
 import time
 
 from crash_volume import CommandFailed
+from crash_writers import FULL
 
 MOST_SNAPSHOTS = 4
 MOST_CLONES = 2
@@ -20,6 +21,19 @@ FREE_SECONDS = 300
 # What a volume without snapshots may store in addition to the bytes of its files: parts of chunks that were overwritten.
 SLACK = 1.1
 SLACK_BYTES = 1 << 20
+
+
+def digest_of(path):
+    file = open(path, "rb")
+    try:
+        return hashlib.sha256(file.read()).hexdigest()
+    finally:
+        try:
+            file.close()
+        except OSError as e:
+            # The close stores what others wrote, and the disk may be full.
+            if e.errno not in FULL:
+                raise
 
 
 def tree_of(folder):
@@ -35,8 +49,7 @@ def tree_of(folder):
             if stat.S_ISDIR(status.st_mode):
                 pending.append(name)
             else:
-                with open(entry.path, "rb") as file:
-                    digest = hashlib.sha256(file.read()).hexdigest()
+                digest = digest_of(entry.path)
             found[name] = status.st_ino, status.st_mode, status.st_mtime_ns, digest
     return found
 
