@@ -22,8 +22,8 @@ import org.opendedup.sar.io.RandomFile;
  * Backing files in memory, which knows what of them survives a power cut, and can show any such state: see
  * {@link #crash}. It can also fail, be full, or be gone. Safe for use by many threads.
  *
- * <p>One thing is as on a file system with a journal, and not weaker: bytes never reach the disk before the time of
- * their change does.
+ * <p>As on ext4 and XFS, bytes that take the place of others may reach the disk before the time of their change does,
+ * also by {@link RandomFile#force}; a length that changes, and {@link #sync}, take the time with them.
  */
 public final class CrashRawFolder implements RawFolder {
     /** Any moment that is long past: so no file looks as if it had been changed just now. */
@@ -72,6 +72,8 @@ public final class CrashRawFolder implements RawFolder {
         SparseContent durable = new SparseContent();
         /** The lengths since the last force, the durable one first. */
         final List<Long> sizes = new ArrayList<>(List.of(0L));
+        /** The times of changes of which the disk has one. */
+        final List<Long> times = new ArrayList<>();
 
         int openings;
 
@@ -79,6 +81,25 @@ public final class CrashRawFolder implements RawFolder {
             durable = now.copy();
             sizes.clear();
             sizes.add(durable.size());
+            times.clear();
+            times.add(durable.status().changedNs());
+        }
+
+        void changed(long time) {
+            now.changed(time);
+            sizes.add(now.size());
+            times.add(time);
+        }
+
+        /** Makes bytes and length durable, and the time together with another length only, as fdatasync(2) does. */
+        void settleBytes() {
+            List<Long> before = keepsLength() ? List.copyOf(times) : List.of();
+            settle();
+            times.addAll(0, before);
+        }
+
+        private boolean keepsLength() {
+            return sizes.stream().allMatch(size -> size == now.size());
         }
 
         /** Returns a file as a power cut may leave this one. */
@@ -89,6 +110,9 @@ public final class CrashRawFolder implements RawFolder {
                 case 1 -> now.copy();
                 default -> SparseContent.mixed(durable, now, someSize(random), random, time);
             };
+            if (keepsLength() && random.nextBoolean()) {
+                left.now.changed(times.get(random.nextInt(times.size())));
+            }
             left.settle();
             return left;
         }
@@ -251,7 +275,7 @@ public final class CrashRawFolder implements RawFolder {
             throw new FileAlreadyExistsException(Long.toHexString(number));
         }
         Stored made = new Stored();
-        made.now.changed(time());
+        made.changed(time());
         names.put(number, made);
         partsMade += RawNumbers.isPart(number) ? 1 : 0;
         unsynced.add(new NameChange(number, made, true));
@@ -337,8 +361,7 @@ public final class CrashRawFolder implements RawFolder {
             synchronized (CrashRawFolder.this) {
                 call();
                 how.run();
-                file.now.changed(time());
-                file.sizes.add(file.now.size());
+                file.changed(time());
             }
         }
 
@@ -413,7 +436,7 @@ public final class CrashRawFolder implements RawFolder {
                 if (forceDoesNothing) {
                     return;
                 }
-                file.settle();
+                file.settleBytes();
                 if (names.get(number) == file) {
                     durableNames.put(number, file);
                     unsynced.removeIf(change -> change.number == number);

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
@@ -45,9 +47,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
 class RawFaultsTest {
     private final VolumeConfig config =
             RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
-    private final CrashDirectory data = new CrashDirectory(1);
-    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
-    private final CrashRawFolder raw = new CrashRawFolder(1);
+    private CrashDirectory data = new CrashDirectory(1);
+    private CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private CrashRawFolder raw = new CrashRawFolder(1);
     private final HookedStores hooked = new HookedStores();
     private final FileHistory files = FileHistory.ofRawFiles();
     private Volume volume;
@@ -80,6 +82,17 @@ class RawFaultsTest {
     private void remount() throws IOException {
         volume.close();
         open();
+    }
+
+    /** Cuts the power; the stores are what is left. */
+    private void crash(long seed) throws IOException {
+        CrashDirectory dataLeft = data.crash(seed);
+        CrashKeyValueStore metadataLeft = metadata.crash(seed);
+        CrashRawFolder rawLeft = raw.crash(seed);
+        VolumeInMemory.abandon(volume);
+        data = dataLeft;
+        metadata = metadataLeft;
+        raw = rawLeft;
     }
 
     private FastTier.Place place(String name) throws IOException {
@@ -325,6 +338,25 @@ class RawFaultsTest {
         }
         file("other", filled(10_000, 1));
         assertEquals(FastTier.Place.FAST_TIER, place("other"), "the control: one that fits stays");
+        assertEquals(List.of(), files.problems());
+    }
+
+    /**
+     * A power cut after an fsync may leave bytes that took the place of others with the time of the earlier ones, which
+     * the recipe has.
+     */
+    @ParameterizedTest(name = "crash {0}")
+    @ValueSource(longs = {1, 2, 3, 4})
+    void syncedBytesAreMigratedAlsoIfTheirTimeWasLost(long seed) throws IOException {
+        file("a", filled(5_000, 1));
+        files.copy("a");
+        files.store();
+        files.write("a", 1_000, filled(100, 2));
+        files.sync("a");
+        crash(seed);
+        open();
+        assertEquals(List.of(), files.problems());
+        files.migrate("a");
         assertEquals(List.of(), files.problems());
     }
 

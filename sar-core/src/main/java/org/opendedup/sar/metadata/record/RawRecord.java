@@ -28,7 +28,15 @@ public record RawRecord(
      * @param size in bytes
      * @param changedNs in nanoseconds since 1970, as the file system of the fast tier has it
      */
-    public record Copy(long size, long changedNs) {}
+    public record Copy(long size, long changedNs) {
+        /** The time of a copy that is not current, whatever time the backing file has: no file was changed then. */
+        private static final long OLDER = -1;
+
+        /** Returns this copy as one that is of an earlier state of the backing file. */
+        Copy asOlder() {
+            return new Copy(size, OLDER);
+        }
+    }
 
     /**
      * The record of a file that lies whole on the fast tier, and has nothing in chunks.
@@ -47,6 +55,11 @@ public record RawRecord(
     /** Returns this record with another copy. */
     public RawRecord withCopy(@Nullable Copy newCopy) {
         return new RawRecord(number, pinned, fresh, newCopy, changed);
+    }
+
+    /** Returns this record as that of a file that may be changed: its recipe is not current, if it has one. */
+    public RawRecord withOlderCopy() {
+        return copy == null ? this : withCopy(copy.asOlder());
     }
 
     /** Returns this record as that of a file whose backing file is durable. */

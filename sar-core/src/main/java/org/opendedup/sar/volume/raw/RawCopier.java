@@ -312,9 +312,10 @@ public final class RawCopier {
         if (raw.isCopyBroken(ticket) || !copy.equals(RawFile.copyOf(raw.status()))) {
             return false;
         }
-        raws.record(raw, record -> record.withCopy(copy));
+        // An opening for writing breaks the copy first, and then lets the record say so.
+        raws.record(raw, record -> raw.isCopyBroken(ticket) ? record : record.withCopy(copy));
         raw.noteCopied(ticket);
-        return true;
+        return copy.equals(raw.record().copy());
     }
 
     /** Removes the recipe of an earlier copy, or what a copy that ended early left of one. */

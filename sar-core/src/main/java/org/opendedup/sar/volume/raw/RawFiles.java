@@ -219,6 +219,11 @@ public final class RawFiles {
             }
             return null;
         }
+        if (writable) {
+            // The bytes that a program writes may be durable before the time of their change: fdatasync(2) forces no
+            // times. After a power cut the backing file would look as it was when it was copied.
+            record(raw, RawRecord::withOlderCopy);
+        }
         raw.noteOpening(System.currentTimeMillis());
         return raw;
     }
