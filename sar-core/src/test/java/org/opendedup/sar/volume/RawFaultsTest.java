@@ -341,6 +341,40 @@ class RawFaultsTest {
         assertEquals(List.of(), files.problems());
     }
 
+    /** A fast tier that fails while the volume is opened keeps nobody from the rest of the volume. */
+    @Test
+    void aFailureWhileTheVolumeIsOpenedDoesNotKeepItClosed() throws IOException {
+        file("a", filled(5_000, 1));
+        files.sync("a");
+        files.make("new");
+        files.store();
+        for (int calls = 0; calls < 10; calls++) {
+            volume.close();
+            raw.failAfter(calls);
+            open();
+            assertEquals(5_000, volume.attributes(files.inode("a")).size(), "call " + calls);
+        }
+        remount();
+        assertEquals(List.of(), files.problems());
+    }
+
+    /** A power cut took a new, empty file, which the full fast tier has no place for now. */
+    @Test
+    void aNewFileThatAFullFastTierLostDoesNotKeepTheVolumeClosed() throws IOException {
+        files.make("new");
+        files.append("new", new byte[0]);
+        volume.context().committer().commit();
+        crash(1);
+        raw.wipe();
+        raw.setFull(true);
+        open();
+        file("other", filled(100, 1));
+        raw.setFull(false);
+        remount();
+        files.append("new", filled(10, 1));
+        assertEquals(List.of(), files.problems());
+    }
+
     /**
      * A power cut after an fsync may leave bytes that took the place of others with the time of the earlier ones, which
      * the recipe has.

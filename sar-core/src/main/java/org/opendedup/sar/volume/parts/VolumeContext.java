@@ -272,9 +272,9 @@ public final class VolumeContext implements Closeable {
 
     /**
      * Deletes the backing files that a crash left, and makes those again that it lost. The volume can be used without
-     * the fast tier if that does not answer.
+     * the fast tier if that does not answer, and without this if it fails.
      */
-    private void cleanFastTier() throws IOException {
+    private void cleanFastTier() {
         if (raws.isAbsent()) {
             return;
         }
@@ -296,6 +296,8 @@ public final class VolumeContext implements Closeable {
         } catch (TimeLimit.ExceededException e) {
             raws.folder().close();
             raws.setFolder(new AbsentRawFolder(String.valueOf(e.getMessage())));
+        } catch (IOException e) {
+            log.warn("what a crash left on the fast tier cannot be removed before the next mount: {}", e.getMessage());
         }
     }
 

@@ -524,14 +524,22 @@ public final class RawFiles {
 
     /**
      * Makes the backing files again that a crash lost because they were never forced: empty, as they were then as far
-     * as it was durable.
+     * as it was durable. One that cannot be made now is made by the next call.
      */
     public void makeLost() throws IOException {
         List<RawFile> unforced =
                 table.all().stream().filter(raw -> raw.record().fresh()).toList();
         limit().forEach("making lost files again", unforced, raw -> {
-            if (raw.status() == null) {
-                folder().create(raw.number()).close();
+            try {
+                if (raw.status() == null) {
+                    folder().create(raw.number()).close();
+                }
+            } catch (IOException e) {
+                log.warn(
+                        "the fast tier has lost inode {}, a new and empty file, which cannot be made again now: {}",
+                        raw.inode(),
+                        e.getMessage());
+                return;
             }
             place.noteWritten();
             fresh.add(raw);
