@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.hot.policy.HotSettings;
@@ -33,6 +34,7 @@ import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -287,6 +289,30 @@ class RawFilesTest {
         assertEquals(0, hot.lostFiles());
         assertEquals(1, hot.summary().files());
         assertArrayEquals(bytes(3_000_000), read(inode));
+    }
+
+    /** What is in chunks as well counts once, also right after a mount or an attach. */
+    @Test
+    void aFileThatIsInChunksAsWellCountsOnce() throws Exception {
+        remount(config(Placement.TDDFS, 1));
+        byte[] content = bytes(3_000_000);
+        awaitPlace(file("a", content), Place.BOTH);
+        volume.close();
+        Path raw = folder.resolve("ssd/raw");
+        Path away = folder.resolve("away");
+        Files.move(raw, away);
+        // Copies nothing, so that nothing else looks at the file.
+        volume = Volume.open(config(Placement.TDDFS, 0));
+        Files.move(away, raw);
+        assertTrue(volume.fastTier().attach(false));
+        assertMeasuredOnce(content.length);
+        remount(config(Placement.TDDFS, 0));
+        assertMeasuredOnce(content.length);
+    }
+
+    private void assertMeasuredOnce(int bytes) {
+        TestWait.until(() -> volume.fastTier().summary().usedBytes() >= bytes);
+        assertTrue(volume.context().raws().all().stream().allMatch(RawFile::isKnownCopied));
     }
 
     @Test

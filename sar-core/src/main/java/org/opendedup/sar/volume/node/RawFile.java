@@ -455,14 +455,24 @@ public final class RawFile {
 
     /** Returns whether the recipe has all bytes of the backing file as it is now. */
     public boolean isCopied() throws IOException {
-        int ticket = ticket();
         RawRecord.Copy copy = record().copy();
         // Looks also at a file that no recipe has: callers ask afterwards whether it is missing.
-        RawRecord.Copy present = copyOf(status());
-        boolean isCurrent = copy != null && copy.equals(present);
+        RawRecord.Copy present = copyOf(look());
+        return copy != null && copy.equals(present);
+    }
+
+    /**
+     * Notes whether the recipe has all bytes of the backing file as it is now.
+     *
+     * @return its status; null if the fast tier does not have it
+     */
+    public RandomFile.@Nullable Status look() throws IOException {
+        int ticket = ticket();
+        RawRecord.Copy copy = record().copy();
+        RandomFile.Status status = status();
         // A mapping that outlived its descriptor may have changed a file that was found current before.
-        noteCopied(isCurrent ? ticket : NOT_COPIED);
-        return isCurrent;
+        noteCopied(copy != null && copy.equals(copyOf(status)) ? ticket : NOT_COPIED);
+        return status;
     }
 
     /** Records that the recipe is current if no user has written since {@link #ticket}. */

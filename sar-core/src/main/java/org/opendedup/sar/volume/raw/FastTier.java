@@ -518,11 +518,14 @@ public final class FastTier {
             }
         });
         raws.setFolder(folder);
-        if (!isNew) {
-            raws.makeLost();
+        try {
+            if (!isNew) {
+                raws.makeLost();
+            }
+            raws.dropLostChanges();
+        } finally {
+            mover.lookAgain();
         }
-        raws.dropLostChanges();
-        mover.lookAgain();
         return true;
     }
 

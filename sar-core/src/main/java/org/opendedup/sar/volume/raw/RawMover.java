@@ -111,14 +111,17 @@ public final class RawMover implements Closeable {
         thread.execute(this::lookAtAll);
     }
 
-    /** Measures all files, so that their space is known, and takes their last changes for their last accesses. */
+    /**
+     * Measures all files, so that their space is known, and counts once if it is in chunks as well. Takes their last
+     * changes for their last accesses.
+     */
     private void lookAtAll() {
         for (RawFile raw : raws.all()) {
             if (closing || raws.isAbsent()) {
                 return;
             }
             try {
-                RandomFile.Status status = raw.status();
+                RandomFile.Status status = raw.look();
                 if (status != null) {
                     raw.noteAccess(TimeUnit.NANOSECONDS.toMillis(status.changedNs()));
                 }
