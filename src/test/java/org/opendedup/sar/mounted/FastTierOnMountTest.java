@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -107,6 +108,37 @@ class FastTierOnMountTest {
             assertTier(volume, "Migrated 1 file", "migrate", ".", "--wait");
             assertArrayEquals(bytes(1000), Files.readAllBytes(file));
             volume.unmount();
+        }
+    }
+
+    /** As the file system of an SSD that finds an error. */
+    @Test
+    void whatIsOnAFastTierThatBecameReadOnlyIsReadAndStoredInChunks() throws IOException {
+        Files.createDirectory(ssd());
+        Commands.succeed("mount", "-t", "tmpfs", "-o", "size=500m", "tmpfs", ssd());
+        try (MountedVolume volume = make("--tddfs-unprotected").mount()) {
+            Path raw = Files.write(volume.mountPoint().resolve("raw"), bytes(300_000));
+            Path changed = Files.write(volume.mountPoint().resolve("changed"), bytes(200_000));
+            assertTier(volume, "Migrated 1 file", "migrate", "changed", "--wait");
+            byte[] content = bytes(200_000);
+            try (RandomAccessFile opened = new RandomAccessFile(changed.toFile(), "rw")) {
+                opened.write(++content[0]);
+                opened.getFD().sync();
+            }
+            volume.unmount();
+            Commands.succeed("mount", "-o", "remount,ro", ssd());
+            volume.mount();
+            assertArrayEquals(bytes(300_000), Files.readAllBytes(raw));
+            assertArrayEquals(content, Files.readAllBytes(changed));
+            assertThrows(IOException.class, () -> Files.write(raw, bytes(1), StandardOpenOption.APPEND));
+            assertTier(volume, "Migrated 2 files", "migrate", ".", "--wait");
+            Files.write(raw, bytes(20));
+            volume.remount();
+            assertArrayEquals(bytes(20), Files.readAllBytes(raw));
+            assertArrayEquals(content, Files.readAllBytes(changed));
+            volume.unmount();
+        } finally {
+            Commands.succeed("umount", ssd());
         }
     }
 

@@ -48,11 +48,13 @@ public final class PosixFile implements RandomFile {
     private final Libc.Functions libc;
     private final int number;
     private final Path path;
+    private final boolean isForReading;
 
-    private PosixFile(Libc.Functions libc, int number, Path path) {
+    private PosixFile(Libc.Functions libc, int number, Path path, boolean isForReading) {
         this.libc = libc;
         this.number = number;
         this.path = path;
+        this.isForReading = isForReading;
     }
 
     /** Returns whether this machine has what the class needs. */
@@ -63,7 +65,7 @@ public final class PosixFile implements RandomFile {
     /** Opens an existing file or folder. */
     private static PosixFile open(Path path, int flags) throws IOException {
         Libc.Functions libc = libc(path);
-        return opened(libc, Libc.open(libc, path, flags), path);
+        return opened(libc, Libc.open(libc, path, flags), path, flags);
     }
 
     /** Makes a file without a name in the machine's memory; null if that fails. */
@@ -72,7 +74,7 @@ public final class PosixFile implements RandomFile {
         try {
             Path name = Path.of("times");
             int number = libc == null ? -1 : libc.memfd_create(Libc.path(name), CLOSE_ON_EXEC);
-            return libc == null || number < 0 ? null : new PosixFile(libc, number, name);
+            return libc == null || number < 0 ? null : new PosixFile(libc, number, name, false);
         } catch (UnsatisfiedLinkError older) {
             return null; // The C library is older than 2018.
         }
@@ -80,7 +82,7 @@ public final class PosixFile implements RandomFile {
 
     /** Opens, or makes, a file below a folder of which the caller has a descriptor; {@code path} is for messages. */
     static PosixFile openAt(Libc.Functions libc, int folder, Path name, Path path, int flags) throws IOException {
-        return opened(libc, Libc.openAt(libc, folder, name, flags), path);
+        return opened(libc, Libc.openAt(libc, folder, name, flags), path, flags);
     }
 
     static Libc.Functions libc(Path path) throws IOException {
@@ -91,9 +93,9 @@ public final class PosixFile implements RandomFile {
         return libc;
     }
 
-    private static PosixFile opened(Libc.Functions libc, int number, Path path) throws IOException {
+    private static PosixFile opened(Libc.Functions libc, int number, Path path, int flags) throws IOException {
         if (number >= 0) {
-            return new PosixFile(libc, number, path);
+            return new PosixFile(libc, number, path, (flags & Libc.O_RDWR) == 0);
         }
         int errno = Libc.errno();
         if (errno == Errno.ENOENT) {
@@ -115,6 +117,7 @@ public final class PosixFile implements RandomFile {
             case Errno.EINVAL -> new PosixException(Reason.EINVAL, message);
             case Errno.ENXIO -> new PosixException(Reason.ENXIO, message);
             case Errno.EOPNOTSUPP -> new PosixException(Reason.EOPNOTSUPP, message);
+            case Errno.EROFS -> new PosixException(Reason.EROFS, message);
             default -> new IOException(message);
         };
     }
@@ -127,6 +130,14 @@ public final class PosixFile implements RandomFile {
     @FunctionalInterface
     private interface Call {
         long run();
+    }
+
+    /** Makes a call that changes the file. EROFS if it is open for reading only. */
+    private long change(String what, Call call) throws IOException {
+        if (isForReading) {
+            throw failure(path, what, Errno.EROFS);
+        }
+        return run(what, call);
     }
 
     /** Makes a call, again if a signal interrupts it. */
@@ -167,25 +178,25 @@ public final class PosixFile implements RandomFile {
         long at = offset - source.position();
         while (source.hasRemaining()) {
             long place = at + source.position();
-            int count = (int) run("cannot be written", () -> libc.pwrite(number, source, source.remaining(), place));
+            int count = (int) change("cannot be written", () -> libc.pwrite(number, source, source.remaining(), place));
             source.position(source.position() + count);
         }
     }
 
     @Override
     public void truncate(long size) throws IOException {
-        run("cannot be truncated", () -> libc.ftruncate(number, size));
+        change("cannot be truncated", () -> libc.ftruncate(number, size));
     }
 
     @Override
     public void allocate(long offset, long length, boolean keepSize) throws IOException {
-        run("cannot be allocated", () -> libc.fallocate(number, keepSize ? KEEP_SIZE : 0, offset, length));
+        change("cannot be allocated", () -> libc.fallocate(number, keepSize ? KEEP_SIZE : 0, offset, length));
     }
 
     @Override
     public void zero(long offset, long length, boolean keepSize) throws IOException {
         int mode = keepSize ? PUNCH_HOLE | KEEP_SIZE : ZERO_RANGE;
-        run("cannot be zeroed", () -> libc.fallocate(number, mode, offset, length));
+        change("cannot be zeroed", () -> libc.fallocate(number, mode, offset, length));
     }
 
     @Override

@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 
 /**
  * A folder that is held open. Its files are found from its descriptor, so they are always those of this folder,
@@ -76,12 +78,19 @@ public final class PosixFolder implements Closeable {
     }
 
     /**
-     * Opens an existing file for reading and writing.
+     * Opens an existing file for reading and writing; for reading only if its file system is read-only.
      *
      * @throws NoSuchFileException if there is none
      */
     public RandomFile open(Path name) throws IOException {
-        return openWith(name, Libc.O_RDWR);
+        try {
+            return openWith(name, Libc.O_RDWR);
+        } catch (PosixException e) {
+            if (e.reason() != Reason.EROFS) {
+                throw e;
+            }
+            return openWith(name, Libc.O_RDONLY);
+        }
     }
 
     /** Returns the first bytes of a file, at most {@code limit}. */
