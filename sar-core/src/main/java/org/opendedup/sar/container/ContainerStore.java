@@ -26,7 +26,6 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
-import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 
@@ -245,7 +244,7 @@ public final class ContainerStore implements Closeable {
      * @param stream the stream's number, for example an inode number; any value except {@link Long#MIN_VALUE}
      */
     public ContainerWriter writer(long stream) {
-        return new ContainerWriter(lanes, lanes.lease(stream), stream, budget);
+        return new ContainerWriter(lanes, lanes.lease(stream), stream, budget, open);
     }
 
     /** Creates containers for the lanes. */
@@ -274,7 +273,7 @@ public final class ContainerStore implements Closeable {
 
         @Override
         public boolean takesMore(Pack pack) {
-            return directory.takesMore(PackFormat.fileName(pack.number()));
+            return packs.takesMore(pack);
         }
     }
 

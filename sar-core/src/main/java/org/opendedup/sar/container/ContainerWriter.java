@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.Objects;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.FrameFormat;
 
 /**
@@ -18,14 +19,18 @@ public final class ContainerWriter implements Closeable {
     private final WriteLane.Lease lease;
     private final long stream;
     private final InFlightBudget budget;
+    private final UnsealedContainers unsealed;
     private long appendedBytes;
     private boolean closed;
 
-    ContainerWriter(WriteLanes lanes, WriteLane.Lease lease, long stream, InFlightBudget budget) {
+    /** @param unsealed the containers that a full place may stop, from all writers */
+    ContainerWriter(
+            WriteLanes lanes, WriteLane.Lease lease, long stream, InFlightBudget budget, UnsealedContainers unsealed) {
         this.lanes = lanes;
         this.lease = lease;
         this.stream = stream;
         this.budget = budget;
+        this.unsealed = unsealed;
     }
 
     /**
@@ -48,10 +53,28 @@ public final class ContainerWriter implements Closeable {
         if (closed) {
             throw new IllegalStateException("the writer is closed");
         }
-        budget.awaitRoom();
-        long chunkId = lease.append(data, offset, length, fingerprints, fingerprintOffset);
-        appendedBytes += length;
-        return chunkId;
+        while (true) {
+            try {
+                budget.awaitRoom();
+                long chunkId = lease.append(data, offset, length, fingerprints, fingerprintOffset);
+                appendedBytes += length;
+                return chunkId;
+            } catch (NoSpaceException e) {
+                if (!goesOnElsewhere(e)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Returns whether containers that waited for space do not any more. The next force says why, if a disk failed. */
+    private boolean goesOnElsewhere(NoSpaceException shortage) {
+        try {
+            return unsealed.moveShort();
+        } catch (IOException e) {
+            shortage.addSuppressed(e);
+            return false;
+        }
     }
 
     /** Returns the lease; the container stays open for other writers. Idempotent. */

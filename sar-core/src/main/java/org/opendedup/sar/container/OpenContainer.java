@@ -36,7 +36,8 @@ import org.opendedup.sar.io.Directory;
  * until the next recovery.
  *
  * <p>A write that finds the disk full is not a failure: its frame and the later ones stay in the queue, and are written
- * when {@link ContainerStore#force} retries. Until then appends are refused. {@link WriteState} draws all this.
+ * when {@link ContainerStore#force} retries. Until then appends are refused. If another data location has room, the
+ * container goes on there instead ({@link #move}). {@link WriteState} draws all this.
  *
  * <p>Two locks: that of the pack, and that of {@link OpenFrames}, which is held briefly, within that class. A thread
  * may acquire the latter while it holds the former, never the other way round.
@@ -55,7 +56,7 @@ final class OpenContainer implements Pack.Member {
     private final CompressionTrial trial;
     private final OpenFrames frames;
 
-    /** Changed by {@link #revive} only. */
+    /** Changed by {@link #revive} and {@link #move} only. */
     private volatile Pack pack;
     /** Null until the first frame is written. Changed with the pack's lock held. */
     private volatile @Nullable PackPlace place;
@@ -266,19 +267,52 @@ final class OpenContainer implements Pack.Member {
             }
             PackPlace moved = rewriting.run(fresh);
             frames.revived(rewriting.frames());
-            place = moved;
-            forced = new WrittenExtent(rewriting.frames(), false);
-            completeBytes = 0;
             ended = true;
-            fresh.add(this);
-            pack = fresh;
-            before.remove(this);
+            goOn(fresh, moved, rewriting.frames());
             return true;
         } finally {
             before.lock().unlock();
             before.drain();
             pack.drain();
         }
+    }
+
+    /**
+     * Writes the container to another pack and goes on there, because its own pack has no space. Does nothing if the
+     * container does not wait for space.
+     *
+     * @param fresh as in {@link #revive}
+     * @return whether the container is now in that pack
+     * @throws IOException as {@link #revive}; the container waits as before then
+     */
+    boolean move(Pack fresh) throws IOException {
+        Pack before = pack;
+        before.lock().lock();
+        try {
+            Rewriting rewriting = frames.moving(directory, place);
+            if (rewriting == null) {
+                return false;
+            }
+            PackPlace moved = rewriting.run(fresh);
+            frames.moved(rewriting.frames());
+            goOn(fresh, moved, rewriting.frames());
+            return true;
+        } finally {
+            before.lock().unlock();
+            before.drain();
+            pack.drain();
+        }
+    }
+
+    /** Leaves the pack for one in which everything that was written is durable. The caller holds the pack's lock. */
+    private void goOn(Pack fresh, @Nullable PackPlace moved, int durableFrames) {
+        Pack before = pack;
+        place = moved;
+        forced = new WrittenExtent(durableFrames, false);
+        completeBytes = 0;
+        fresh.add(this);
+        pack = fresh;
+        before.remove(this);
     }
 
     @Override

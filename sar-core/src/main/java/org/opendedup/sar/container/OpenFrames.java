@@ -254,6 +254,29 @@ final class OpenFrames {
         underLock(state::endShortage);
     }
 
+    /** Returns whether frames, or the directory, wait for space. */
+    boolean isShort() {
+        return locked(state::isShort);
+    }
+
+    /** Returns how to write what is in the file to another place; null if the container does not wait for space. */
+    @Nullable
+    Rewriting moving(Directory directory, @Nullable PackPlace place) {
+        return locked(
+                () -> state.isShort() ? new Rewriting(directory, writing, place, written.table(), state.kept()) : null);
+    }
+
+    /**
+     * Notes that the file was written to another place with {@code frames} frames, all durable, and that the next ones
+     * can be written there. The caller holds the pack's lock.
+     */
+    void moved(int frames) {
+        underLock(() -> {
+            state.endShortage();
+            state.noteDurable(frames);
+        });
+    }
+
     /**
      * Prepares the rewriting of the file. Returns null if there is nothing to rewrite, because the container did not
      * fail, or lost nothing.

@@ -65,7 +65,12 @@ final class Packs implements Closeable {
 
     /** Returns whether a container may be written to a pack that others were written to. */
     boolean takes(Pack present, long container) {
-        return present.accepts(container) && directory.takesMore(PackFormat.fileName(present.number()));
+        return present.accepts(container) && takesMore(present);
+    }
+
+    /** Returns whether a pack should get more where it is; see {@link Directory#takesMore}. */
+    boolean takesMore(Pack pack) {
+        return directory.takesMore(PackFormat.fileName(pack.number()));
     }
 
     /** Returns a new pack for containers that were written before, and so have lower ids. */

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
@@ -32,6 +33,8 @@ final class UnsealedContainers {
     private final SealedContainers sealed;
     private final SealNotifier notifier;
     private final Map<Long, OpenContainer> containers = new ConcurrentHashMap<>();
+    /** Held while containers are forced, or moved from a full place. Before the locks of packs. */
+    private final Object moving = new Object();
 
     /** @param sealed gets the frame table of each container that is sealed */
     UnsealedContainers(Directory directory, Packs packs, SealedContainers sealed, SealNotifier notifier) {
@@ -65,6 +68,13 @@ final class UnsealedContainers {
 
     /** Returns the entries that the container table lacks, after making everything durable that was appended. */
     Map<Long, StoredContainer> force() throws IOException {
+        synchronized (moving) {
+            return forceUnmoved();
+        }
+    }
+
+    /** As above, while no other thread moves a container to a pack that this does not force. */
+    private Map<Long, StoredContainer> forceUnmoved() throws IOException {
         List<OpenContainer> forced = new ArrayList<>();
         for (OpenContainer container : containers.values()) {
             if (!container.isQuiet()) {
@@ -72,10 +82,12 @@ final class UnsealedContainers {
             }
         }
         forced.forEach(OpenContainer::flush);
-        Set<Pack> written = new LinkedHashSet<>();
-        forced.forEach(container -> written.add(container.pack()));
-        written.forEach(Pack::retry);
+        packs(forced).forEach(Pack::retry);
         forced.forEach(container -> container.frames().awaitWritten());
+        if (moveShort()) {
+            forced.forEach(container -> container.frames().awaitWritten());
+        }
+        Set<Pack> written = packs(forced);
         written.forEach(Pack::force);
         try {
             directory.sync();
@@ -101,6 +113,56 @@ final class UnsealedContainers {
             }
         }
         return entries;
+    }
+
+    private static Set<Pack> packs(List<OpenContainer> of) {
+        Set<Pack> packs = new LinkedHashSet<>();
+        of.forEach(container -> packs.add(container.pack()));
+        return packs;
+    }
+
+    /**
+     * Has the containers that wait for space go on in other packs, if the place of theirs is full and another one is
+     * not. Waits for a {@link #force} of another thread.
+     *
+     * @return whether a container went on
+     * @throws CorruptionException if a frame of a file cannot be read back: its chunks are lost
+     * @throws IOException if a disk fails
+     */
+    boolean moveShort() throws IOException {
+        synchronized (moving) {
+            boolean moved = false;
+            for (OpenContainer container : containers.values()) {
+                moved |= container.frames().isShort() && !packs.takesMore(container.pack()) && move(container);
+            }
+            return moved;
+        }
+    }
+
+    private boolean move(OpenContainer container) throws IOException {
+        Pack full = container.pack();
+        Pack fresh;
+        try {
+            fresh = packs.forRewriting();
+        } catch (NoSpaceException e) {
+            log.debug("{} waits where it is: no other place has space", container, e);
+            return false;
+        }
+        boolean moved = false;
+        try {
+            moved = container.move(fresh);
+        } catch (NoSpaceException e) {
+            log.debug("{} waits where it is: the other place has no space either", container, e);
+        } finally {
+            if (moved) {
+                log.info("{} goes on in another place, because its own one is full", container);
+                full.retire();
+                fresh.retire();
+            } else {
+                packs.delete(fresh);
+            }
+        }
+        return moved;
     }
 
     /**

@@ -27,7 +27,7 @@ import org.opendedup.sar.common.WriteFailedException;
  *
  * <ul>
  *   <li>WORKING: frames are written as soon as they are compressed.
- *   <li>SHORT ({@link #isShort}): nothing is lost; frames wait for space.
+ *   <li>SHORT ({@link #isShort}): nothing is lost; frames wait for space, here or in another data location.
  *   <li>SUSPENDED ({@link #isSuspended}): frames that are not in the file wait for {@link OpenContainer#revive}.
  *   <li>LOST ({@link #isDropping}): frames that are not in the file are dropped, queued ones as soon as they are ready.
  *       The container remains LOST until the store is opened again.

@@ -95,6 +95,79 @@ final class ContainerShortageTest extends StoreTest {
         assertThrows(NoSpaceException.class, () -> fixture.commit(store));
     }
 
+    /** Has the packs that both writers began refuse bytes, and says that other places have room. */
+    private void fillPlace() {
+        hooked.inFullPlaces.addAll(List.of(pack(1), pack(2)));
+        hooked.hook = (call, name) -> {
+            if (call == Call.APPEND && hooked.inFullPlaces.contains(name)) {
+                throw full();
+            }
+        };
+    }
+
+    /** Others may fill a place between two looks at its space. No writer has to know. */
+    @Test
+    void packsOfAFullPlaceGoOnInAnotherOne() throws IOException {
+        try (ContainerStore store = fixture.open(hooked)) {
+            List<ContainerWriter> writers = begin(store);
+            chunks.append(writers.get(0), bytes(100)); // is in the frame being filled, which goes along
+            fillPlace();
+            for (int count = 0; count < 40; count++) {
+                chunks.append(writers.get(count % 2), bytes(MAX_IN_FLIGHT / 2));
+            }
+            chunks.assertAllReadable(store);
+            fixture.commit(store);
+            try (ContainerStore crashed = fixture.open(fixture.crash(disk, seed))) {
+                chunks.assertAllReadable(crashed);
+            }
+            fixture.sealAll(store);
+            chunks.assertAllReadable(store);
+        }
+        try (ContainerStore crashed = fixture.openWithoutTables(fixture.crash(disk, seed))) {
+            assertEquals(List.of(), crashed.recovered());
+            chunks.assertAllReadable(crashed);
+        }
+    }
+
+    /** The commit is the first that finds the place full: it does not wait for space. */
+    @Test
+    void aCommitGoesOnInAnotherPlace() throws IOException {
+        try (ContainerStore store = fixture.open(hooked)) {
+            List<ContainerWriter> writers = begin(store);
+            chunks.append(writers.get(0), bytes(100));
+            chunks.append(writers.get(1), bytes(200));
+            fillPlace();
+            fixture.commit(store);
+            try (ContainerStore crashed = fixture.openWithoutTables(fixture.crash(disk, seed))) {
+                chunks.assertAllReadable(crashed);
+            }
+            chunks.append(writers.get(0), bytes(300));
+            fixture.sealAll(store);
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** While no place has room, a pack waits where it is. */
+    @Test
+    void packsWaitIfTheOtherPlaceIsFullToo() throws IOException {
+        try (ContainerStore store = fixture.open(hooked)) {
+            List<ContainerWriter> writers = begin(store);
+            fillPlace();
+            hooked.hook = (call, name) -> {
+                if (call == Call.APPEND) {
+                    throw full();
+                }
+            };
+            chunks.append(writers.get(0), bytes(200));
+            assertThrows(NoSpaceException.class, () -> fixture.commit(store));
+            assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(0), bytes(100)));
+            chunks.assertAllReadable(store);
+            fillPlace();
+            fixture.commit(store);
+            chunks.assertAllReadable(store);
+        }
+    }
+
     @Test
     void aShortageLastsAsLongAsOneOfSeveralContainersIsShort() throws IOException {
         Set<String> fullFiles = ConcurrentHashMap.newKeySet();

@@ -3,6 +3,8 @@ package org.opendedup.sar.io;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A directory that calls the test before each change: the test may wait there, or throw instead of the change. */
 public final class HookedDirectory implements Directory {
@@ -32,6 +34,9 @@ public final class HookedDirectory implements Directory {
     public volatile Hook hook = (call, name) -> {};
     /** Called before each read of a file; before it is opened, with an empty range. */
     public volatile ReadHook readHook = (name, offset, end) -> {};
+
+    /** Names of files in a place that takes no more, while another one does. */
+    public final Set<String> inFullPlaces = ConcurrentHashMap.newKeySet();
 
     private final Directory directory;
 
@@ -191,6 +196,11 @@ public final class HookedDirectory implements Directory {
     public void checkName(String name) throws IOException {
         hook.before(Call.CHECK_NAME, name);
         directory.checkName(name);
+    }
+
+    @Override
+    public boolean takesMore(String name) {
+        return !inFullPlaces.contains(name) && directory.takesMore(name);
     }
 
     @Override

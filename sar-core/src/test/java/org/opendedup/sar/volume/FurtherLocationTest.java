@@ -14,8 +14,10 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +29,7 @@ import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.volume.care.OfflineCheck;
@@ -329,6 +332,57 @@ class FurtherLocationTest {
         }
         try (Volume volume = Volume.open(config)) {
             assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+    }
+
+    /** Another program fills the disk of a location between two looks at its space. */
+    @Test
+    void aLocationThatOthersFillIsLeftWithoutAShortage() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 41);
+        second.noSpaceAfter(1L << 40);
+        HookedDirectory filled = new HookedDirectory(first);
+        boolean[] others = {false};
+        filled.hook = (call, name) -> {
+            if (others[0] && call == HookedDirectory.Call.APPEND) {
+                for (String file : first.list()) {
+                    first.trim(file);
+                }
+                first.noSpaceAfter(1 << 10);
+            }
+        };
+        Map<String, byte[]> contents = new TreeMap<>();
+        try (Volume volume = Volume.open(
+                config,
+                new VolumeStores(
+                        DataLocations.of(filled, second), metadata, new HeapChunkIndex(), InstantSource.system()),
+                Verification.CHECKSUMS)) {
+            for (String name : List.of("begun", "there", "later")) {
+                contents.put(name, bytes());
+            }
+            GarbageTrial.store(volume, "begun", contents.get("begun"));
+            others[0] = true;
+            GarbageTrial.store(volume, "there", contents.get("there"));
+            volume.sync();
+            GarbageTrial.store(volume, "later", contents.get("later"));
+            volume.sync();
+            assertTrue(first.refusedAppends() > 0, "the disk was not full");
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+        try (Volume volume = Volume.open(
+                config,
+                new VolumeStores(
+                        DataLocations.of(first.crash(3), second.crash(4)),
+                        metadata,
+                        new HeapChunkIndex(),
+                        InstantSource.system()),
+                Verification.CHECKSUMS)) {
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
         }
     }
 }
