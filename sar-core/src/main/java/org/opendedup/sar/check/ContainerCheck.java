@@ -157,8 +157,10 @@ final class ContainerCheck {
                 return; // Packs of a volume in use have space reserved for what is written next.
             }
             named += formerBytes.getOrDefault(pack, 0L);
-            long strays = data.directory().allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
-            if (strays > 0) {
+            String name = PackFormat.fileName(pack);
+            long strays = data.directory().allocatedBytes(name) - named - TOLERATED_BYTES;
+            // Of an object, a collection returns all or nothing.
+            if (strays > 0 && (named == 0 || data.directory().freesRanges(name))) {
                 strayBytes += strays;
                 strayPacks++;
             }

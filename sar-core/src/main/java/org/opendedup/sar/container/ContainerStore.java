@@ -200,6 +200,11 @@ public final class ContainerStore implements Closeable {
         return missing;
     }
 
+    /** Returns whether there is a pack of this number. */
+    public boolean hasPack(long pack) throws IOException {
+        return packs.exists(pack);
+    }
+
     /**
      * Returns whether a container with this id exists, sealed or being written: it is in the container table, and its
      * pack is there. Does not check its contents.

@@ -19,4 +19,7 @@ public interface HealSource {
 
     /** Returns the number of chunks that are known to be damaged and not healed. */
     long unhealedChunks();
+
+    /** Returns the number of containers that are missing with their packs; none of their chunks is counted above. */
+    long missingContainers();
 }

@@ -81,10 +81,10 @@ public final class ReadOnlyDirectory implements Directory {
         throw refusal(name);
     }
 
-    /** Assumed, as of most file systems: finding it out sets the time of the file. */
+    /** Assumed of a disk, as of most file systems: finding it out sets the time of the file. Not of an object. */
     @Override
     public boolean freesRanges(String name) {
-        return true;
+        return !directory.answersAtOnce();
     }
 
     @Override

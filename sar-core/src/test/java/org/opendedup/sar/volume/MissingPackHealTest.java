@@ -139,6 +139,29 @@ class MissingPackHealTest extends OpenVolumeTrial {
         assertWhole();
     }
 
+    /** Whoever asks how the volume is has it looked for. */
+    @Test
+    void aPackThatIsPutBackIsFoundWithoutACommand() throws IOException {
+        Path aside = takeAway();
+        assertTrue(volume.condition().missingContainers() > 0, "control: it is missed");
+        Files.createDirectories(pack.getParent());
+        Files.move(aside, pack);
+        while (volume.condition().missingContainers() > 0) {
+            Thread.onSpinWait();
+        }
+        assertWhole();
+    }
+
+    @Test
+    void whatNoFileNeedsIsNotMissedAnyMore() throws IOException {
+        takeAway();
+        assertTrue(volume.context().damaged().missing() > 0, "control: it is missed");
+        remove("a");
+        GarbageTrial.collect(volume, 0);
+        assertPackIsMissed(false);
+        assertEquals(0, volume.context().damaged().missing());
+    }
+
     @Test
     void aPackThatEndsInTheMiddleOfAContainerIsHealed() throws IOException {
         volume.close();

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -44,6 +45,7 @@ import org.opendedup.sar.volume.config.RemoteSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.UnmountedStores;
@@ -137,6 +139,31 @@ class StoredVolumeDamageTest {
         LeaseObject lease = new LeaseObject(left.toString(), FolderObjectStore.open(left));
         assertTrue(lease.breakNow(lease.current().orElseThrow().owner()).isPresent());
         return left;
+    }
+
+    /** Of an object nothing is given back before it pays to write the rest anew: that is no space to be mended. */
+    @Test
+    void whatACollectionLeavesInPacksIsNoFinding() throws IOException {
+        Path store = Files.createDirectories(folder.resolve("collected"));
+        VolumeConfig first = machine(store);
+        Volume.create(first);
+        byte[] whole = new byte[24 << 20];
+        new Random(5).nextBytes(whole);
+        try (Volume volume = Volume.open(first)) {
+            GarbageTrial.store(volume, "a", whole);
+        }
+        try (Volume volume = Volume.open(first)) {
+            Attributes found = volume.lookup(Inode.ROOT, "a".getBytes(US_ASCII));
+            volume.change(found.inode(), AttributeChange.ofTruncation(17 << 20, Instant.now()));
+            volume.forget(found.inode(), 1);
+            volume.sync();
+            assertTrue(GarbageTrial.collect(volume, 0).removed() > 0, "control: a container is removed");
+        }
+        assertEquals(
+                1,
+                objects(store).stream().filter(name -> name.endsWith(".pack~")).count(),
+                "control: all in one");
+        assertEquals(List.of(), check(machine(store)).check().findings());
     }
 
     private static void commitOften(Volume volume, String name) throws IOException {

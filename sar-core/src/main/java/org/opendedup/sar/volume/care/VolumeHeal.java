@@ -210,6 +210,7 @@ public final class VolumeHeal implements HealSource {
     public HealReport run(HealProgress progress) throws IOException {
         // Content that was written again may not be in chunks yet. What cannot be stored is reported elsewhere.
         storing.run();
+        damaged.noteMissingPacks(); // One may be back, or may have gone.
         return run(true, progress);
     }
 
@@ -285,6 +286,11 @@ public final class VolumeHeal implements HealSource {
     @Override
     public long unhealedChunks() {
         return volume.metadata().totals().stored().damagedChunks();
+    }
+
+    @Override
+    public long missingContainers() {
+        return damaged.missing();
     }
 
     /**

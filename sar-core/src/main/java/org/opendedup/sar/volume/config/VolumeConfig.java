@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.config;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContentHash;
@@ -247,6 +248,14 @@ public record VolumeConfig(
         /** Makes the locations of a volume without an SSD. */
         public Locations(Path data, Path metadata, Path hashDb) {
             this(data, metadata, hashDb, null, List.of());
+        }
+
+        /** Returns where the containers are, for messages: the address of an object store, or the folders. */
+        public String containers() {
+            RemoteSettings there = remote;
+            return there != null
+                    ? there.store()
+                    : allData().stream().map(Path::toString).collect(Collectors.joining(":"));
         }
 
         /** Returns all folders of containers; the first is {@link #data}. */

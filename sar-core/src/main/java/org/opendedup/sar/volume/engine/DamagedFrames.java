@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
@@ -73,8 +74,12 @@ public final class DamagedFrames implements DamageListener, NewDamage {
     private final AtomicLong unmarked = new AtomicLong();
     /** Number of chunks that were healed. */
     private final AtomicLong healed = new AtomicLong();
-    /** Number of packs that are missing, as of the last look. */
-    private volatile int missingPacks;
+    /** The packs that are missing, as of the last look. */
+    private volatile List<Long> missingPacks = List.of();
+    /** Whether one of them is being looked for. */
+    private final AtomicBoolean looking = new AtomicBoolean();
+    /** Number of looks for one of them. Changed by the look that is under way. */
+    private volatile int looks;
     /** Number of containers in these packs. */
     private volatile long missingInPacks;
 
@@ -361,8 +366,8 @@ public final class DamagedFrames implements DamageListener, NewDamage {
             } finally {
                 changes.unlock();
             }
-            missing.removeIf(this::isThere);
-            missingPacks = now.size();
+            missing.removeIf(container -> !isMissing(container));
+            missingPacks = List.copyOf(now.keySet());
             missingInPacks = now.values().stream().mapToLong(Long::longValue).sum();
             found.forEach(pack -> tell(of -> of.foundMissing(pack, now.getOrDefault(pack, 0L))));
         } catch (IOException | RuntimeException e) {
@@ -370,12 +375,40 @@ public final class DamagedFrames implements DamageListener, NewDamage {
         }
     }
 
-    /** Returns whether a container's pack is there: it was put back, or the container was written elsewhere. */
-    private boolean isThere(long container) {
+    /**
+     * Returns whether a container is still needed, and its pack is not there. It may have been put back, and the
+     * container may have been written elsewhere, or removed with the last file that used it.
+     */
+    private boolean isMissing(long container) {
         try {
-            return containers.exists(container);
+            return containers.isMissing(container);
         } catch (IOException e) {
             log.debug("whether container {} is missing is not known", container, e);
+            return true;
+        }
+    }
+
+    /**
+     * Looks in the background whether one of the missing packs was put back, another one each time. Does nothing if
+     * none is missing.
+     */
+    void lookForMissing() {
+        if (missing() > 0 && !looking.getAndSet(true)) {
+            keep(() -> {
+                List<Long> packs = missingPacks;
+                if (packs.isEmpty() || isBack(packs.get(Math.floorMod(looks++, packs.size())))) {
+                    noteMissingPacks();
+                }
+                looking.set(false);
+            });
+        }
+    }
+
+    private boolean isBack(long pack) {
+        try {
+            return containers.hasPack(pack);
+        } catch (IOException e) {
+            log.debug("whether pack {} is missing is not known", pack, e);
             return false;
         }
     }
@@ -496,6 +529,6 @@ public final class DamagedFrames implements DamageListener, NewDamage {
 
     /** Returns the number of packs that were missing at the last look. */
     public int missingPacks() {
-        return missingPacks;
+        return missingPacks.size();
     }
 }

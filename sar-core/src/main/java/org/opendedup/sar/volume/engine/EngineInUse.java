@@ -42,6 +42,7 @@ public record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollecto
     }
 
     public VolumeCondition condition() throws IOException {
+        damaged().lookForMissing();
         return VolumeCondition.of(
                 committer,
                 engine.devices(),

@@ -41,7 +41,9 @@ public final class Heals extends Jobs<HealReport> {
     @Override
     protected String words(JobStatus<HealReport> status) {
         HealReport report = status.report() == null ? HealReport.NONE : status.report();
-        return report.healedChunks() + " chunks were healed, " + source.unhealedChunks() + " stay damaged";
+        long missing = source.missingContainers();
+        return report.healedChunks() + " chunks were healed, " + source.unhealedChunks() + " stay damaged"
+                + (missing == 0 ? "" : ", and " + missing + " containers are missing");
     }
 
     /** Returns the number of chunks healed since the volume was mounted, also by passes that nobody asked for. */
@@ -52,5 +54,10 @@ public final class Heals extends Jobs<HealReport> {
     /** Returns the number of chunks that are known to be damaged and not healed. */
     public long unhealedChunks() {
         return source.unhealedChunks();
+    }
+
+    /** Returns the number of containers that are missing with their packs. */
+    public long missingContainers() {
+        return source.missingContainers();
     }
 }

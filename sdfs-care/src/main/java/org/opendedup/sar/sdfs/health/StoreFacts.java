@@ -13,7 +13,8 @@ import org.opendedup.sar.volume.engine.VolumeCondition;
  * is well.
  *
  * @param volume name of the volume
- * @param data folder of the containers
+ * @param data the first folder of containers
+ * @param containers where all containers are: the folders, or the address of an object store
  * @param ssd state of the SSD
  * @param ssdReason why the SSD is in that state; may be empty
  * @param ssdDetachedOnRequest whether an administrator detached the SSD
@@ -27,6 +28,7 @@ import org.opendedup.sar.volume.engine.VolumeCondition;
 public record StoreFacts(
         String volume,
         Path data,
+        String containers,
         VolumeCondition condition,
         SsdState ssd,
         String ssdReason,

@@ -64,7 +64,7 @@ public final class StoreRules {
             damaged(
                     "unreadable-containers",
                     condition.unmarkedFrames() + " frames cannot be read, nor can the directories of their containers",
-                    "Check the disk of " + facts.data() + " and its cables; the log names the containers",
+                    "Check the disk of " + facts.containers() + " and its cables; the log names the containers",
                     remedies.listDamage());
         }
         if (condition.missingContainers() > 0) {
@@ -73,7 +73,7 @@ public final class StoreRules {
                     (condition.missingContainers() == 1
                                     ? "1 container is"
                                     : condition.missingContainers() + " containers are")
-                            + " missing in " + facts.data(),
+                            + " missing in " + facts.containers(),
                     "Put the missing files back, from where they were moved or from a backup; the log names them",
                     remedies.listDamage());
         }
@@ -193,7 +193,7 @@ public final class StoreRules {
                     "scrub-found",
                     "the last scrub found " + found.damagedContainers() + " containers whose directories are damaged or"
                             + " missing, and " + found.contradictions() + " contradictions to the metadata",
-                    "Back up the files, and check the disk of " + facts.data()
+                    "Back up the files, and check the disk of " + facts.containers()
                             + "; the log names the containers, and the next scrub without a finding clears this",
                     remedies.logged("the scrub"));
         }

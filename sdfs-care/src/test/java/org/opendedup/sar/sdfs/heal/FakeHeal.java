@@ -18,6 +18,9 @@ public final class FakeHeal implements HealSource {
     /** Chunks that stay damaged. */
     public volatile int unhealed;
 
+    /** Containers that are missing. */
+    public volatile int missing;
+
     /** What the next pass fails with. */
     public volatile @Nullable IOException failure;
 
@@ -59,5 +62,10 @@ public final class FakeHeal implements HealSource {
     @Override
     public long unhealedChunks() {
         return CHUNKS - healed;
+    }
+
+    @Override
+    public long missingContainers() {
+        return missing;
     }
 }

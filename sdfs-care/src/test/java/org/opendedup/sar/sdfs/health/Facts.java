@@ -100,6 +100,7 @@ public final class Facts {
         var store = new StoreFacts(
                 "pool0",
                 Path.of("/data"),
+                "/data:/more",
                 new VolumeCondition(
                         stopped,
                         resumable,

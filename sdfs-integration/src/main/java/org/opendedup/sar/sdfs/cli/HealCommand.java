@@ -67,7 +67,7 @@ final class HealCommand extends JobCommand {
                 named(report),
                 (isDone(report) ? "" : "The healing was stopped; the same command continues it.\n")
                         + HealText.result(report));
-        return isDone(report) && Json.number(report, HealText.UNHEALED_CHUNKS) == 0 ? ExitCode.OK : ExitCode.FAILED;
+        return isDone(report) && HealText.isWhole(report) ? ExitCode.OK : ExitCode.FAILED;
     }
 
     @Command(

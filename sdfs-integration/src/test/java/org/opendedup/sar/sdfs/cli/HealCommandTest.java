@@ -63,6 +63,16 @@ class HealCommandTest {
         assertEquals(3, Json.number(Json.read(daemon.out()), "unhealedChunks"));
     }
 
+    /** A missing pack marks no chunk: it may come back. */
+    @Test
+    void whatIsMissingIsAFailure() throws IOException {
+        assertEquals(ExitCode.OK, daemon.cli("heal", "--wait"), daemon.err());
+        heal.missing = 2;
+        assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait"), daemon.err());
+        daemon.shows("MISSING: 2 containers");
+        assertEquals(2, Json.number(daemon.json("heal", "status"), "missingContainers"));
+    }
+
     @Test
     void aPassIsWatchedAndStoppedAndTheSameCommandContinuesIt() throws IOException {
         heal.waitsAt = 5;

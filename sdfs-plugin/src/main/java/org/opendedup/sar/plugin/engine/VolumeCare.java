@@ -341,6 +341,7 @@ final class VolumeCare implements Closeable {
         return new StoreFacts(
                 config.name(),
                 config.locations().data(),
+                config.locations().containers(),
                 maintenance.condition(),
                 ssd.state(),
                 ssd.reason(),

@@ -14,6 +14,9 @@ public final class HealText {
     /** In a report: chunks that stay damaged and that files use. */
     public static final String UNHEALED_CHUNKS = "unhealedChunks";
 
+    /** In a report: containers that are missing with their packs. */
+    private static final String MISSING_CONTAINERS = "missingContainers";
+
     private static final String HEALED_CHUNKS = "healedChunks";
     private static final String UNHEALED = "unhealed";
 
@@ -43,14 +46,22 @@ public final class HealText {
         report.put(HEALED_CHUNKS, done.healedChunks());
         report.put("healedSinceMount", heals.healedChunks());
         report.put(UNHEALED_CHUNKS, heals.unhealedChunks());
+        report.put(MISSING_CONTAINERS, heals.missingContainers());
+    }
+
+    /** Returns whether nothing is left that is damaged or missing. */
+    public static boolean isWhole(Map<String, Object> report) {
+        return Json.number(report, UNHEALED_CHUNKS) == 0 && Json.number(report, MISSING_CONTAINERS) == 0;
     }
 
     /** Returns what a pass did, for people. */
     public static String result(Map<String, Object> report) {
         long healed = Json.number(report, HEALED_CHUNKS);
         long unhealed = Json.number(report, UNHEALED_CHUNKS);
+        long missing = Json.number(report, MISSING_CONTAINERS);
+        List<Map<String, Object>> all = Json.objects(report, UNHEALED);
         var text = new StringBuilder();
-        if (healed == 0 && unhealed == 0) {
+        if (healed == 0 && isWhole(report)) {
             return "No chunk is marked as damaged.";
         }
         text.append(healed).append(" chunks healed: ");
@@ -60,7 +71,14 @@ public final class HealText {
         text.append(Json.number(report, "sound")).append(" were sound.");
         if (unhealed > 0) {
             text.append("\nSTILL DAMAGED: ").append(unhealed).append(" chunks.");
-            List<Map<String, Object>> all = Json.objects(report, UNHEALED);
+        }
+        if (missing > 0) {
+            text.append("\nMISSING: ")
+                    .append(missing)
+                    .append(
+                            " containers, with all their chunks. Bring their packs back; sdfscli VOLUME damaged names them.");
+        }
+        if (!isWhole(report)) {
             all.stream()
                     .limit(MAX_REASONS)
                     .forEach(each -> text.append("\n  container ")

@@ -53,6 +53,7 @@ record DaemonHealth(
         var store = new StoreFacts(
                 config.name(),
                 config.locations().data(),
+                config.locations().containers(),
                 volume.condition(),
                 ssd.state(),
                 ssd.reason(),
