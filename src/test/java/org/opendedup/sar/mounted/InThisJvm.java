@@ -9,12 +9,14 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.joran.spi.JoranException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.Reader;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -97,16 +99,26 @@ final class InThisJvm {
         }
     }
 
-    /** Ends all daemons, even if their mounts are in use. {@code device} is that of a mount, and may be empty. */
-    void end(String device) throws IOException {
+    /**
+     * Opens the switch that aborts a mount. Opened while it is mounted, it stays that of this mount; later its number
+     * may be another one's.
+     *
+     * @param device that of the mount; may be empty
+     */
+    static OutputStream abortOf(String device) throws IOException {
+        Path abort = Path.of("/sys/fs/fuse/connections", device.replaceFirst(".*:", ""), "abort");
+        return !device.isEmpty() && Files.exists(abort)
+                ? Files.newOutputStream(abort, StandardOpenOption.WRITE)
+                : OutputStream.nullOutputStream();
+    }
+
+    /** Ends all daemons, even if their mounts are in use. {@code abort} aborts a mount, see {@link #abortOf}. */
+    void end(OutputStream abort) throws IOException {
         for (Daemon daemon : daemons) {
             // In a thread of its own: it waits for the file system.
             new Thread(daemon::end, "end").start();
             if (!daemon.hasEndedIn(ABORT_SECONDS)) {
-                Path abort = Path.of("/sys/fs/fuse/connections", device.replaceFirst(".*:", ""), "abort");
-                if (!device.isEmpty() && Files.exists(abort)) {
-                    Files.writeString(abort, "1");
-                }
+                abort.write('1');
                 if (!daemon.hasEndedIn(END_SECONDS)) {
                     throw new AssertionError("the daemon's thread does not end");
                 }

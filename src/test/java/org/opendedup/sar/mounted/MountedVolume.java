@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -326,14 +327,16 @@ final class MountedVolume implements AutoCloseable {
     public void close() throws IOException {
         String device =
                 MountTable.read().top(mountPoint).map(MountTable.Entry::device).orElse("");
-        if (isMounted()) {
-            Commands.run("umount", "-l", mountPoint);
+        try (OutputStream abort = InThisJvm.abortOf(device)) {
+            if (isMounted()) {
+                Commands.run("umount", "-l", mountPoint);
+            }
+            if (daemon.isPresent()) {
+                daemon.get().destroyForcibly();
+                deleteStatusSocket();
+            }
+            here.end(abort);
         }
-        if (daemon.isPresent()) {
-            daemon.get().destroyForcibly();
-            deleteStatusSocket();
-        }
-        here.end(device);
     }
 
     /** A killed daemon leaves it; the next one of this name would take its place. */

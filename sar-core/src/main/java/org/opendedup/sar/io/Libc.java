@@ -207,6 +207,8 @@ public final class Libc {
         long syscall(
                 @ssize_t long number, @ssize_t long folder, @In byte[] path, @In byte[] how, @size_t long howBytes);
 
+        int poll(@In @Out byte[] descriptors, @size_t long count, int timeoutMs);
+
         int fallocate(int descriptor, int mode, long offset, long length);
 
         int posix_fadvise(int descriptor, long offset, long length, int advice);

@@ -43,6 +43,12 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     static final long BUFFER_BYTES =
             WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
 
+    /** {@code struct pollfd}: 4 bytes of descriptor, 2 of events, 2 of what happened. */
+    private static final int POLLFD_BYTES = 8;
+
+    private static final int REVENTS = 6;
+    private static final int POLLERR = 8;
+
     /** Copies a descriptor, as fcntl(2) says. */
     private static final int F_DUPFD_CLOEXEC = 1030;
 
@@ -95,6 +101,17 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         }
         Reference.reachabilityFence(argument);
         return new Channel(libc, clone, lateAnswers);
+    }
+
+    /** Returns whether the kernel still has the connection. For other threads. */
+    boolean isConnected() {
+        boolean[] connected = new boolean[1];
+        device.whileOpen(fd -> {
+            ByteBuffer asked = ByteBuffer.allocate(POLLFD_BYTES).order(ByteOrder.nativeOrder());
+            libc.functions().poll(asked.putInt(0, fd).array(), 1, 0);
+            connected[0] = (asked.getShort(REVENTS) & POLLERR) == 0;
+        });
+        return connected[0];
     }
 
     ByteBuffer requestBuffer() {

@@ -90,7 +90,8 @@ final class FusermountMounter implements Mounter {
     /** Aborts the connection through the FUSE control file system, which has a switch for the owner of each mount. */
     private void abort(Path mountPoint) {
         try {
-            FuseConnection.at(mountPoint).abort(libc);
+            FuseConnection connection = FuseConnection.at(mountPoint);
+            connection.abort(libc, connection::isInPlace);
         } catch (IOException e) {
             LOG.warn("{} is detached, but its connection is not aborted: {}", mountPoint, e.toString());
         }

@@ -316,14 +316,19 @@ public final class KernelMount implements Closeable {
      */
     @Override
     public void close() throws IOException {
+        close(GRACE_MS);
+    }
+
+    /** @param graceMs how long each step may take, in ms */
+    void close(long graceMs) throws IOException {
         try {
-            if (!unmountInTime()) {
+            if (!unmountInTime(graceMs)) {
                 LOG.warn("{} is busy; aborting the requests of its users", mountPoint);
                 tryToWriteBack();
                 mounter.detach(mountPoint);
             }
-            if (!awaitGrace()) {
-                cutOffUsersOfDetached();
+            if (!awaitGrace(graceMs)) {
+                cutOffUsersOfDetached(graceMs);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -331,12 +336,12 @@ public final class KernelMount implements Closeable {
         }
     }
 
-    private boolean unmountInTime() throws IOException, InterruptedException {
+    private boolean unmountInTime(long graceMs) throws IOException, InterruptedException {
         for (long waitedMs = 0; !hasEnded(); waitedMs += RETRY_MS) {
             if (!isInPlace() || mounter.unmount(mountPoint)) {
                 return true;
             }
-            if (waitedMs >= GRACE_MS) {
+            if (waitedMs >= graceMs) {
                 return false;
             }
             Thread.sleep(RETRY_MS);
@@ -424,21 +429,23 @@ public final class KernelMount implements Closeable {
      * Cuts off programs after {@code umount -l}: files are still open, and no path to them exists through which the
      * kernel could be made to write back.
      */
-    private void cutOffUsersOfDetached() throws IOException, InterruptedException {
-        LOG.warn("{} is detached, but programs still use it; aborting their requests", mountPoint);
-        libc.functions().sync();
+    private void cutOffUsersOfDetached(long graceMs) throws IOException, InterruptedException {
+        if (isConnected()) {
+            LOG.warn("{} is detached, but programs still use it; aborting their requests", mountPoint);
+            libc.functions().sync();
+        }
         unmounted.set(true);
         FuseConnection abandoned = connection;
         if (abandoned != null) {
-            abandoned.abort(libc);
+            abandoned.abort(libc, this::isConnected);
         }
-        if (!awaitGrace()) {
+        if (!awaitGrace(graceMs)) {
             throw new IOException(mountPoint + " is detached, but its service does not end");
         }
     }
 
-    private boolean awaitGrace() throws InterruptedException {
-        return ended.await(GRACE_MS, TimeUnit.MILLISECONDS);
+    private boolean awaitGrace(long graceMs) throws InterruptedException {
+        return ended.await(graceMs, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -448,6 +455,11 @@ public final class KernelMount implements Closeable {
     private boolean isInPlace() {
         FuseConnection made = connection;
         return made == null || made.isInPlace();
+    }
+
+    /** Returns whether the kernel has the connection. Requests may be served for some time after it has ended. */
+    private boolean isConnected() {
+        return channels.stream().anyMatch(Channel::isConnected);
     }
 
     private boolean hasEnded() {

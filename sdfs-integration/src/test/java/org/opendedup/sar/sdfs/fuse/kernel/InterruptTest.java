@@ -2,11 +2,15 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +20,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.io.Libc;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** Programs that get signals while a read of theirs hangs. */
 @Timeout(120)
@@ -75,6 +81,37 @@ class InterruptTest {
             assertTrue(reader.waitFor(30, TimeUnit.SECONDS));
             hanging.close();
             assertEquals("8192", toy.shell("dd if=f bs=4096 iflag=direct status=none | wc -c"));
+        }
+    }
+
+    /** The kernel gives the number of a connection that it has ended to the next mount. */
+    @Test
+    void aMountThatGotTheNumberOfAnEndedOneIsLeftAlone() throws Exception {
+        Assumptions.assumeTrue(new Libc().functions().geteuid() == 0, "skipped: only root unmounts by umount");
+        var memory = new MemoryFileSystem();
+        List<MountedToy> others = new ArrayList<>();
+        try (MountedToy toy = mount(ThreadStatus::isKilled);
+                hanging) {
+            long number = DeviceNumber.of(toy.root);
+            Process reader = reader(toy);
+            reader.destroyForcibly();
+            assertTrue(reader.waitFor(30, TimeUnit.SECONDS));
+            assertEquals("", Shell.run(Path.of("/"), "umount -i " + toy.root));
+            do {
+                Assumptions.assumeTrue(others.size() < 20, "skipped: others took the number");
+                others.add(new MountedToy(memory));
+            } while (DeviceNumber.of(others.get(others.size() - 1).root) != number);
+            IOException refused = assertThrows(IOException.class, () -> toy.mount.close(100));
+            assertTrue(refused.getMessage().contains("does not end"), refused.getMessage());
+            MountedToy other = others.get(others.size() - 1);
+            other.shell("ls");
+            assertEquals(number, DeviceNumber.of(other.root), "it is still mounted");
+            assertEquals("hello", other.shell("echo hello > f; cat f"));
+        } finally {
+            for (MountedToy other : others) {
+                other.close();
+            }
+            memory.closeVolume();
         }
     }
 
