@@ -1,9 +1,11 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
@@ -24,6 +28,8 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** Clones of files and folders that programs change all the time. */
 @Timeout(120)
@@ -181,6 +187,61 @@ class CloneConcurrencyTest {
         }
         ends = true;
         writing.get();
+    }
+
+    /**
+     * A program writes a secret into a file that it has hidden before, while a clone is between the file's name and its
+     * bytes.
+     */
+    @Test
+    void aLongFileHasTheModeOfItsBytes() throws Exception {
+        long inode = trial.file(Inode.ROOT, "secret", new byte[1 << 20]);
+        long[] calls = {0};
+        trial.clone(inode, "clone", (stage, done, of) -> {
+            if (stage.contains("cloned") && calls[0]++ == 1) {
+                try {
+                    volume.change(inode, new AttributeChange(0600, 7, 8, null, null, null, null));
+                    volume.setExtendedAttribute(inode, CloneTrial.bytes("user.kind"), new byte[1], SetMode.CREATE);
+                    trial.write(inode, 0, CloneTrial.bytes("secret"));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        });
+        assertTrue(calls[0] > 1, "control: it was written meanwhile");
+        long clone = trial.find("clone");
+        Attributes is = volume.attributes(clone);
+        Attributes source = volume.attributes(inode);
+        assertEquals("secret", new String(trial.read(clone), 0, 6, US_ASCII));
+        assertEquals(source.mode(), is.mode());
+        assertEquals(List.of(7, 8), List.of(is.uid(), is.gid()));
+        assertEquals(source.modifiedNs(), is.modifiedNs());
+        assertEquals(1, volume.extendedAttributes(clone).size());
+    }
+
+    /** A program gives a file an attribute with the number of the line that it writes next. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, DISTANCE})
+    void attributesAndBytesAreOfOneMoment(long end) throws Exception {
+        byte[] name = CloneTrial.bytes("user.number");
+        long inode = trial.file(Inode.ROOT, "numbered", new byte[LINE]);
+        OpenFile file = volume.open(inode, true);
+        Future<?> writing = begin(
+                number -> {
+                    volume.setExtendedAttribute(inode, name, line(number).array(), SetMode.CREATE_OR_REPLACE);
+                    volume.write(file, end, line(number));
+                },
+                1);
+        for (int round = 0; round < ROUNDS; round++) {
+            trial.clone(inode, "clone" + round);
+            long clone = trial.find("clone" + round);
+            long number = ByteBuffer.wrap(volume.extendedAttribute(clone, name)).getLong();
+            long bytes = ByteBuffer.wrap(trial.read(clone)).getLong((int) end);
+            assertTrue(number == bytes || number == bytes + 1, "round " + round + ": " + number + ", " + bytes);
+        }
+        ends = true;
+        writing.get();
+        volume.close(file);
     }
 
     /** What a clone of a folder has was in the folder; others may take files away and bring new ones. */

@@ -25,6 +25,7 @@ import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
 import org.opendedup.sar.volume.posix.TimeStamps;
 
 /**
@@ -81,13 +82,11 @@ final class CloneStep implements Closeable {
         long clone;
         /** Whether the clone exists already, and gets a further name. */
         boolean isLink;
-        /** Names and values of the extended attributes, one after the other. */
-        final List<byte[]> extended = new ArrayList<>();
 
         byte[] target = NO_TARGET;
-        /** Those of the moment that the clone shows. */
+        /** That of the moment that the clone shows; of a file whose bytes are still missing, one before that. */
         @Nullable
-        Attributes attributes;
+        InodeState state;
         /** The recipe of a small file, whose storing lock is held; null for anything else. */
         @Nullable
         RecipePage page;
@@ -110,6 +109,14 @@ final class CloneStep implements Closeable {
         Item(byte[] name, Node source) {
             this.name = name;
             this.source = source;
+        }
+
+        InodeState state() {
+            return Objects.requireNonNull(state);
+        }
+
+        Attributes attributes() {
+            return state().attributes();
         }
     }
 
@@ -148,7 +155,6 @@ final class CloneStep implements Closeable {
         item.isLink = item.clone != 0;
         if (!item.isLink) {
             item.clone = newInode();
-            readExtended(item);
             look(item);
         }
         if (hasNames) {
@@ -178,16 +184,6 @@ final class CloneStep implements Closeable {
         }
     }
 
-    private void readExtended(Item item) throws IOException {
-        for (byte[] name : context.attributes().names(item.source)) {
-            byte[] value = context.attributes().get(item.source, name);
-            if (value != null) {
-                item.extended.add(name);
-                item.extended.add(value);
-            }
-        }
-    }
-
     /** Looks at the source, which stays as it is until {@link #put} if it is a small file. */
     private void look(Item item) throws IOException {
         Node source = item.source;
@@ -199,8 +195,8 @@ final class CloneStep implements Closeable {
             item.target = nodes.targetOfLink(source);
         }
         if (item.page == null) {
-            // A raw file is looked at by the fast tier, which may not answer.
-            item.attributes = source.attributes();
+            // Without a look at the fast tier, which may not answer.
+            item.state = context.tree().state(source);
         }
     }
 
@@ -217,19 +213,18 @@ final class CloneStep implements Closeable {
             return;
         }
         try {
-            Attributes attributes = attributesIfStored(source, contents);
-            if (attributes == null) {
+            InodeState state = context.tree().state(source, () -> attributesIfStored(source, contents));
+            if (state == null) {
                 return;
             }
-            RecipePage page = attributes.size() == 0
-                    ? RecipePage.EMPTY
-                    : metadata.recipes().page(source.id, 0);
-            if (page.bytes() > attributes.size() || !metadata.counts().hasRoomFor(page)) {
+            long size = state.attributes().size();
+            RecipePage page = size == 0 ? RecipePage.EMPTY : metadata.recipes().page(source.id, 0);
+            if (page.bytes() > size || !metadata.counts().hasRoomFor(page)) {
                 return;
             }
             item.held = metadata.recipes().holdFew(source.id, 0, 1);
             item.page = page;
-            item.attributes = attributes;
+            item.state = state;
             references += page.count();
         } finally {
             if (item.page == null) {
@@ -287,7 +282,7 @@ final class CloneStep implements Closeable {
             for (Item item : items) {
                 RecipePage page = item.page;
                 if (page != null) {
-                    Account account = metadata.account(clone(item, Objects.requireNonNull(item.attributes), false));
+                    Account account = metadata.account(clone(item, item.attributes(), false));
                     context.capacity().take(account, page.dataBytes(), true);
                     item.account = account;
                     item.charged = page.dataBytes();
@@ -325,7 +320,7 @@ final class CloneStep implements Closeable {
         if (item.isLink) {
             putLink(item);
         } else {
-            putNew(item, Objects.requireNonNull(item.attributes));
+            putNew(item);
         }
         namespace.putEntry(folder.id, item.name, item.clone, source.type);
         if (source.isDirectory()) {
@@ -340,11 +335,11 @@ final class CloneStep implements Closeable {
         addLink(clone);
     }
 
-    private void putNew(Item item, Attributes attributes) throws IOException {
+    private void putNew(Item item) throws IOException {
         Node source = item.source;
         RecipePage page = item.page;
         boolean isShared = linked.containsKey(source.id);
-        Inode made = clone(item, attributes, isShared);
+        Inode made = clone(item, item.attributes(), isShared);
         // Nothing fails but this and the first addition to a recipe.
         Account account = metadata.account(made);
         if (page != null) {
@@ -360,8 +355,10 @@ final class CloneStep implements Closeable {
                 namespace.put(made);
             }
         }
-        for (int i = 0; i < item.extended.size(); i += 2) {
-            namespace.putAttribute(item.clone, item.extended.get(i), item.extended.get(i + 1));
+        if (item.missing == null) {
+            for (InodeState.Extended each : item.state().extended()) {
+                namespace.putAttribute(item.clone, each.name(), each.value());
+            }
         }
         if (isShared) {
             links.put(source, item.clone);
@@ -386,11 +383,10 @@ final class CloneStep implements Closeable {
         if (!item.source.isRegular()) {
             return new CloneReport(0, 0, 1, 0, 0, 0);
         }
-        Attributes attributes = Objects.requireNonNull(item.attributes);
         RecipePage page = item.page;
         return page == null
                 ? new CloneReport(0, 1, 0, 0, 0, 0)
-                : new CloneReport(0, 1, 0, 0, attributes.size(), page.dataBytes());
+                : new CloneReport(0, 1, 0, 0, item.attributes().size(), page.dataBytes());
     }
 
     /** Adds the bytes of the long files. */

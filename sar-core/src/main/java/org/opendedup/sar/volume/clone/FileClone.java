@@ -22,6 +22,8 @@ import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
 
 /**
  * Copies the recipe of one file into that of a new one that nobody else uses, so that it has the bytes of one moment,
@@ -141,6 +143,10 @@ final class FileClone implements RecipeRanges.CopyListener {
     private long @Nullable [] finish(
             ReplacedPages replaced, int most, @Nullable RawFile raw, RawRecord.@Nullable Copy copy) throws IOException {
         begin();
+        InodeState ofCopy = copy == null ? null : context.tree().stateOfCopy(source, copy);
+        if (copy != null && ofCopy == null) {
+            return null;
+        }
         Lock storing = source.contents().storing;
         storing.lock();
         try {
@@ -160,7 +166,7 @@ final class FileClone implements RecipeRanges.CopyListener {
                 for (long page : pages) {
                     copyHeld(page * pageBytes, Math.min(size, (page + 1) * pageBytes));
                 }
-                end(size);
+                end(ofCopy == null ? context.tree().state(source) : ofCopy);
                 isComplete = true;
                 return pages;
             } finally {
@@ -176,22 +182,21 @@ final class FileClone implements RecipeRanges.CopyListener {
         return copy != null && copy.equals(raw.record().copy());
     }
 
-    /** Gives the clone the length and the times that the file has now. */
-    private void end(long size) {
-        long accessedNs;
-        long modifiedNs;
-        synchronized (source) {
-            accessedNs = source.accessedNs;
-            modifiedNs = source.modifiedNs;
-        }
+    /** Gives the clone the length and the attributes that the file has at the moment of its bytes. */
+    private void end(InodeState state) throws IOException {
+        Attributes of = state.attributes();
+        metadata.quotas().prepare(of.uid(), of.gid());
         committer.changes().lock();
         try {
+            context.nodes().charge(clone, metadata.quotas().account(of.uid(), of.gid(), clone.project()), true);
             synchronized (clone) {
-                clone.size = size;
-                clone.storedBytes = size;
-                clone.accessedNs = accessedNs;
-                clone.modifiedNs = modifiedNs;
+                clone.mode = of.mode();
+                clone.size = of.size();
+                clone.storedBytes = of.size();
+                clone.accessedNs = of.accessedNs();
+                clone.modifiedNs = of.modifiedNs();
             }
+            context.attributes().putAll(clone, state.extended());
             context.nodes().markDirty(clone);
         } finally {
             committer.changes().unlock();

@@ -2,13 +2,17 @@ package org.opendedup.sar.volume.names;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.quota.Account;
@@ -16,6 +20,7 @@ import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.engine.SpaceCollector;
 import org.opendedup.sar.volume.node.Answer;
@@ -24,6 +29,7 @@ import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.TimeStamps;
@@ -113,6 +119,58 @@ public final class DirectoryTree {
         try (NameChange change = newChange(0)) {
             return work.get();
         }
+    }
+
+    /** Returns attributes of an inode, or null if they are not wanted. */
+    @FunctionalInterface
+    public interface Look {
+        @Nullable
+        Attributes at();
+    }
+
+    /**
+     * Reads all attributes of an inode, as they are at one moment: the extended ones and the mode do not change
+     * meanwhile, so it is that of the others. The caller holds storing locks at most.
+     *
+     * @param others returns the others
+     * @return null if {@code others} returned null
+     */
+    public @Nullable InodeState state(Node node, Look others) throws IOException {
+        names.lock();
+        try {
+            List<InodeState.Extended> extended = new ArrayList<>();
+            for (byte[] name : attributes.names(node)) {
+                byte[] value = attributes.get(node, name);
+                if (value != null) {
+                    extended.add(new InodeState.Extended(name, value));
+                }
+            }
+            Attributes found = others.at();
+            return found == null ? null : new InodeState(found, extended);
+        } finally {
+            names.unlock();
+        }
+    }
+
+    /** Returns the state of an inode without a look at the fast tier, as {@link #state(Node, Look)} reads it. */
+    public InodeState state(Node node) throws IOException {
+        return Objects.requireNonNull(state(node, () -> node.attributes(Node.Look.NONE)));
+    }
+
+    /**
+     * Returns the state of a raw file when its recipe has all bytes. The caller holds no lock, because the fast tier
+     * may not answer.
+     *
+     * @param copy what the recipe has
+     * @return null if the file was written since
+     */
+    public @Nullable InodeState stateOfCopy(Node node, RawRecord.Copy copy) throws IOException {
+        InodeState state = state(node);
+        RandomFile.Status status = node.look().status();
+        // Not written until now, so not at the moment of the state either.
+        return status != null && copy.equals(RawFile.copyOf(status))
+                ? state.withBytes(status.size(), status.modifiedNs())
+                : null;
     }
 
     /** A change of metadata. */

@@ -11,6 +11,7 @@ import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.Namespace.AttributeBytes;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.volume.posix.AccessControlList;
+import org.opendedup.sar.volume.posix.InodeState;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
@@ -135,6 +136,13 @@ public final class ExtendedAttributes {
             node.attributes = Presence.SOME;
         }
         namespace.putAttribute(node.id, name, value);
+    }
+
+    /** Gives a new inode the attributes of another one. */
+    public void putAll(Node node, List<InodeState.Extended> all) {
+        for (InodeState.Extended each : all) {
+            put(node, each.name(), each.value());
+        }
     }
 
     /** Removes an attribute. ENODATA if there is none, except for access control lists, where nothing is to be done. */

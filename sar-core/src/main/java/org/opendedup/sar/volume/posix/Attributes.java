@@ -18,4 +18,21 @@ public record Attributes(
         long accessedNs,
         long modifiedNs,
         long changedNs,
-        long createdNs) {}
+        long createdNs) {
+    Attributes withBytes(long newSize, long newModifiedNs) {
+        return new Attributes(
+                inode,
+                generation,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                newSize,
+                blocks,
+                accessedNs,
+                newModifiedNs,
+                changedNs,
+                createdNs);
+    }
+}
