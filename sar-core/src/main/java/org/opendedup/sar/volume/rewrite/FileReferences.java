@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.rewrite;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -10,6 +11,8 @@ import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,8 +26,6 @@ public final class FileReferences {
     private static final int PAGES = 64;
     /** Number of attempts to find a file without dirty bytes; a program may write all the time. */
     private static final int ATTEMPTS = 3;
-    /** Returned instead of a state while a file has dirty bytes. */
-    private static final long DIRTY = -1;
 
     private final VolumeContext context;
     private final RecipeStore recipes;
@@ -49,22 +50,20 @@ public final class FileReferences {
     private Optional<FileState> visitStored(Node node, Node.Contents contents, ReferenceVisitor visitor)
             throws IOException {
         for (int attempt = 0; attempt < ATTEMPTS && tryStore(node, contents); attempt++) {
-            long size;
+            InodeState state;
             long completions;
             contents.storing.lock();
             try {
                 node.awaitNotCutting();
-                synchronized (node) {
-                    size = isInChunks(node, contents) ? node.size : DIRTY;
-                    completions = contents.completions;
-                }
+                state = context.tree().state(node, () -> attributesIfInChunks(node, contents));
+                completions = completions(node, contents);
             } finally {
                 contents.storing.unlock();
             }
-            if (size != DIRTY) {
-                walk(node.id, size, visitor);
+            if (state != null) {
+                walk(node.id, state.attributes().size(), visitor);
                 return isUnchanged(node, contents, completions)
-                        ? Optional.of(new FileState(size, true))
+                        ? Optional.of(new FileState(state, true))
                         : Optional.empty();
             }
         }
@@ -74,6 +73,19 @@ public final class FileReferences {
     /** Returns whether the recipe has all bytes of a file. Called with the node's monitor held. */
     private static boolean isInChunks(Node node, Node.Contents contents) {
         return contents.isClean() && node.changed == null;
+    }
+
+    /** Returns the attributes of a file of which the recipe has all bytes, else null. */
+    private static @Nullable Attributes attributesIfInChunks(Node node, Node.Contents contents) {
+        synchronized (node) {
+            return isInChunks(node, contents) ? node.attributes(Node.Look.NONE) : null;
+        }
+    }
+
+    private static long completions(Node node, Node.Contents contents) {
+        synchronized (node) {
+            return contents.completions;
+        }
     }
 
     /** Stores what is not in chunks. Returns false if it cannot be stored now. */
@@ -99,9 +111,7 @@ public final class FileReferences {
     private static boolean isUnchanged(Node node, Node.Contents contents, long completions) {
         contents.storing.lock();
         try {
-            synchronized (node) {
-                return contents.completions == completions;
-            }
+            return completions(node, contents) == completions;
         } finally {
             contents.storing.unlock();
         }
@@ -122,11 +132,20 @@ public final class FileReferences {
             isNewest = false;
         }
         RawRecord.Copy copy = raw.record().copy();
-        if (copy == null) {
+        InodeState state = copy == null ? null : stateOf(node, copy, isNewest);
+        if (copy == null || state == null) {
             return Optional.empty();
         }
         walk(node.id, copy.size(), visitor);
-        return copy.equals(raw.record().copy()) ? Optional.of(new FileState(copy.size(), isNewest)) : Optional.empty();
+        return copy.equals(raw.record().copy()) ? Optional.of(new FileState(state, isNewest)) : Optional.empty();
+    }
+
+    private @Nullable InodeState stateOf(Node node, RawRecord.Copy copy, boolean isNewest) throws IOException {
+        if (isNewest) {
+            return context.tree().stateOfCopy(node, copy);
+        }
+        InodeState known = context.tree().state(node);
+        return known.withBytes(copy.size(), known.attributes().modifiedNs());
     }
 
     private void walk(long inode, long size, ReferenceVisitor visitor) throws IOException {

@@ -14,7 +14,7 @@ import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.metadata.record.EntryNames;
-import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
+import org.opendedup.sar.volume.posix.InodeState.Extended;
 
 /**
  * The place that a tree is restored to. During the restore, only the owner has access to folders and files there;
@@ -384,7 +384,7 @@ final class Destination implements Closeable {
             handle.changeMode(entry.isDirectory() ? 0700 : 0600);
         }
         // Set attributes ahead of the mode, which may forbid writing.
-        for (ExtendedAttribute attribute : entry.extendedAttributes()) {
+        for (Extended attribute : entry.extendedAttributes()) {
             if (owned || !Arrays.equals(attribute.name(), CAPABILITY)) {
                 set(handle, entry, attribute);
             } else {
@@ -408,7 +408,7 @@ final class Destination implements Closeable {
         return !entry.extendedAttributes().isEmpty() && (entry.isRegular() || entry.isDirectory());
     }
 
-    private void set(Handle handle, TreeEntry entry, ExtendedAttribute attribute) throws IOException {
+    private void set(Handle handle, TreeEntry entry, Extended attribute) throws IOException {
         int result = handle.setAttribute(attribute.name(), attribute.value());
         String what = "the attribute " + EntryNames.text(attribute.name());
         // For an attribute these two errors mean that there is no room for one of this length; there may be room for

@@ -3,11 +3,13 @@ package org.opendedup.sar.sdfs.restore;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
 
 /**
  * Copies files by reading them, as programs do: those that are written to while the references of their chunks are
@@ -29,8 +31,13 @@ final class FileCopy {
         this.stop = stop;
     }
 
-    /** Copies a file that was made at the destination. Reports what cannot be read, which becomes a hole. */
-    void copy(long number, TreeEntry entry) throws IOException {
+    /**
+     * Copies a file that was made at the destination. Reports what cannot be read, which becomes a hole.
+     *
+     * @return its attributes before its bytes were read; null if it cannot be opened
+     */
+    @Nullable
+    InodeState copy(long number, TreeEntry entry) throws IOException {
         OpenFile file;
         try {
             file = volume.open(entry.inode(), false);
@@ -38,12 +45,13 @@ final class FileCopy {
             throw e;
         } catch (IOException e) {
             progress.damaged(destination.text(entry) + ": " + e.getMessage());
-            return;
+            return null;
         }
         try {
             Attributes before = volume.attributes(entry.inode());
+            InodeState state = new InodeState(before, TreeWalk.extendedAttributes(volume, entry.inode()));
             if (!destination.clear(number, before.size())) {
-                return;
+                return state;
             }
             copy(number, entry, file, before.size());
             Attributes after = volume.attributes(entry.inode());
@@ -57,6 +65,7 @@ final class FileCopy {
                 progress.changing(destination.text(entry)
                         + ": its bytes are of several moments, because a program wrote to it while it was read");
             }
+            return state;
         } finally {
             volume.close(file);
         }

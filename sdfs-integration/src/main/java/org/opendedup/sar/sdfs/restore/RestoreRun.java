@@ -75,7 +75,7 @@ record RestoreRun(
             sync();
             record(state);
             State filled = new Filling(entries, destination, plan, state).run(places);
-            finish(scratch, entries, destination, filled);
+            finish(scratch, entries, destination, plan, filled);
         }
     }
 
@@ -318,7 +318,7 @@ record RestoreRun(
      * folder's times. The root is last, when the journal records that everything else is done: from then on other users
      * may change the root's contents, and a resumed restore does not touch them.
      */
-    private void finish(FileDirectory scratch, EntryLog entries, Destination destination, State state)
+    private void finish(FileDirectory scratch, EntryLog entries, Destination destination, TreePlan plan, State state)
             throws IOException {
         progress.phase(Phase.FINISHING);
         try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, stop::throwIfStopped, null)) {
@@ -327,7 +327,7 @@ record RestoreRun(
                 if (entry.isDirectory()) {
                     folders.add(new long[] {-number});
                 } else if (!entry.isRoot()) {
-                    destination.finish(number, entry);
+                    destination.finish(number, plan.atItsBytes(number, entry));
                 }
             });
             TupleSort.Cursor backwards = folders.sorted(Long.MIN_VALUE);
@@ -343,7 +343,7 @@ record RestoreRun(
         RestoreStatus now = progress.status();
         record(state.withOnlyRootLeft(
                 now.attributesLost() + now.entriesLost() + now.filesChanging(), now.filesMissing()));
-        TreeEntry entry = entries.read(EntryLog.ROOT);
+        TreeEntry entry = plan.atItsBytes(EntryLog.ROOT, entries.read(EntryLog.ROOT));
         destination.finish(EntryLog.ROOT, entry);
         sync();
         if (!entry.isDirectory()) {

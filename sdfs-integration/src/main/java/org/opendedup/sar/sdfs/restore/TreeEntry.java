@@ -5,6 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.io.handle.FileStatus;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState;
+import org.opendedup.sar.volume.posix.InodeState.Extended;
 
 /**
  * A file, folder or other entry of a tree, as it was when the tree was walked.
@@ -28,14 +31,11 @@ public record TreeEntry(
         long modifiedNs,
         long changedNs,
         byte[] target,
-        List<ExtendedAttribute> extendedAttributes) {
+        List<Extended> extendedAttributes) {
     /** Parent of the root: no folder. */
     static final long NONE = -1;
 
     private static final int FIXED_BYTES = 6 * Long.BYTES + 8 * Integer.BYTES;
-
-    /** The name and value of an extended attribute. */
-    public record ExtendedAttribute(byte[] name, byte[] value) {}
 
     public boolean isRoot() {
         return parent == NONE;
@@ -66,23 +66,24 @@ public record TreeEntry(
         return !isDirectory() && links > 1;
     }
 
-    /** Returns the entry with another length, in bytes. */
-    TreeEntry withSize(long bytes) {
+    /** Returns the entry with the attributes that its inode has at another moment. */
+    TreeEntry with(InodeState state) {
+        Attributes at = state.attributes();
         return new TreeEntry(
                 parent,
                 name,
                 inode,
-                mode,
+                at.mode(),
                 links,
-                uid,
-                gid,
+                at.uid(),
+                at.gid(),
                 device,
-                bytes,
-                accessedNs,
-                modifiedNs,
-                changedNs,
+                at.size(),
+                at.accessedNs(),
+                at.modifiedNs(),
+                at.changedNs(),
                 target,
-                extendedAttributes);
+                state.extended());
     }
 
     /**
@@ -100,8 +101,8 @@ public record TreeEntry(
     /** Encodes the entry for the {@link EntryLog}. */
     ByteBuffer encode() {
         int bytes = FIXED_BYTES + name.length + target.length;
-        for (ExtendedAttribute attribute : extendedAttributes) {
-            bytes += 2 * Integer.BYTES + attribute.name.length + attribute.value.length;
+        for (Extended attribute : extendedAttributes) {
+            bytes += 2 * Integer.BYTES + attribute.name().length + attribute.value().length;
         }
         ByteBuffer out = ByteBuffer.allocate(bytes);
         out.putLong(parent)
@@ -115,9 +116,9 @@ public record TreeEntry(
         put(out, name);
         put(out, target);
         out.putInt(extendedAttributes.size());
-        for (ExtendedAttribute attribute : extendedAttributes) {
-            put(out, attribute.name);
-            put(out, attribute.value);
+        for (Extended attribute : extendedAttributes) {
+            put(out, attribute.name());
+            put(out, attribute.value());
         }
         return out.flip();
     }
@@ -152,11 +153,11 @@ public record TreeEntry(
                 attributes(in));
     }
 
-    private static List<ExtendedAttribute> attributes(ByteBuffer in) {
+    private static List<Extended> attributes(ByteBuffer in) {
         int count = checked(in.getInt(), in.remaining() / (2 * Integer.BYTES));
-        var attributes = new ArrayList<ExtendedAttribute>(count);
+        var attributes = new ArrayList<Extended>(count);
         for (int i = 0; i < count; i++) {
-            attributes.add(new ExtendedAttribute(get(in), get(in)));
+            attributes.add(new Extended(get(in), get(in)));
         }
         return attributes;
     }

@@ -2,9 +2,12 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.restore.bulk.Places;
@@ -12,6 +15,7 @@ import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.sdfs.log.EachEvent;
 import org.opendedup.sar.sort.TupleSort;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.posix.InodeState;
 import org.opendedup.sar.volume.rewrite.FileState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +41,11 @@ final class TreePlan {
     private final FileCopy copy;
     /** Numbers of the files that were copied, by each name. Only a program that writes during the walk adds one. */
     private final Set<Long> copied = new HashSet<>();
+    /**
+     * The attributes of files whose bytes are of another moment than their entries in the log, by the numbers of these.
+     * Only a program that changes a file during the walk adds one.
+     */
+    private final Map<Long, InodeState> changed = new HashMap<>();
 
     /** Makes entries at the destination, or finds them there. */
     @FunctionalInterface
@@ -74,6 +83,12 @@ final class TreePlan {
         return copied.contains(number);
     }
 
+    /** Returns an entry of the log with the attributes that its inode had at the moment of its bytes. */
+    TreeEntry atItsBytes(long number, TreeEntry entry) {
+        InodeState state = changed.get(number);
+        return state == null ? entry : entry.with(state);
+    }
+
     /**
      * Makes an entry with one name and appends it to the log.
      *
@@ -88,8 +103,7 @@ final class TreePlan {
         }
         long number = entries.next();
         Optional<FileState> state = state(entry, number);
-        long size = state.map(FileState::size).orElse(entry.size());
-        entries.append(entry.withSize(size));
+        entries.append(state.map(found -> entry.with(found.inode())).orElse(entry));
         complete(entry, number, state);
         return number;
     }
@@ -116,6 +130,7 @@ final class TreePlan {
                 if (isCopied(firstNumber)) {
                     copied.add(number);
                 }
+                noteChanged(entry, number, changed.get(firstNumber));
                 continue;
             }
             if (planName(entry, number)) {
@@ -155,7 +170,9 @@ final class TreePlan {
             return false;
         }
         if (entry.isRegular()) {
-            complete(entry, number, state(entry, number));
+            Optional<FileState> state = state(entry, number);
+            noteChanged(entry, number, state.map(FileState::inode).orElse(null));
+            complete(entry, number, state);
         }
         return true;
     }
@@ -189,13 +206,19 @@ final class TreePlan {
         return state;
     }
 
+    private void noteChanged(TreeEntry entry, long number, @Nullable InodeState state) {
+        if (state != null && !entry.with(state).encode().equals(entry.encode())) {
+            changed.put(number, state);
+        }
+    }
+
     /** Copies a file without a state; gives any other its length. */
     private void complete(TreeEntry entry, long number, Optional<FileState> state) throws IOException {
         // The log has the length that a file with several names had when it was found.
         if (state.isEmpty() || entry.isLinked() && state.get().size() != entry.size()) {
             copied.add(number);
             maker.replacesBytes();
-            copy.copy(number, entry);
+            noteChanged(entry, number, copy.copy(number, entry));
             return;
         }
         FileState found = state.get();

@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.record.EntryNames;
-import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.InodeState.Extended;
 
 /**
  * Walks a tree of a volume, folders ahead of their entries. Follows no symbolic links. Leaves out entries that are
@@ -268,12 +268,12 @@ public final class TreeWalk {
                 extendedAttributes(volume, inode));
     }
 
-    private static List<ExtendedAttribute> extendedAttributes(Volume volume, long inode) throws IOException {
-        var found = new ArrayList<ExtendedAttribute>();
+    static List<Extended> extendedAttributes(Volume volume, long inode) throws IOException {
+        var found = new ArrayList<Extended>();
         for (byte[] name : volume.extendedAttributes(inode)) {
             byte[] value = volume.extendedAttribute(inode, name);
             if (value != null) {
-                found.add(new ExtendedAttribute(name, value));
+                found.add(new Extended(name, value));
             }
         }
         return found;

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
+import org.opendedup.sar.volume.posix.InodeState.Extended;
 
 class EntryLogTest {
     private static final TreeEntry ENTRY = new TreeEntry(
@@ -31,7 +31,7 @@ class EntryLogTest {
             0,
             0,
             bytes("target"),
-            List.of(new ExtendedAttribute(bytes("user.a"), bytes("value"))));
+            List.of(new Extended(bytes("user.a"), bytes("value"))));
 
     @TempDir
     Path folder;

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +46,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -128,6 +130,14 @@ class UsedVolumeRestoreTest {
         assertArrayEquals(content, Files.readAllBytes(target.resolve(name)), name);
     }
 
+    /** Asserts that a file has the mode and the time of the bytes that it was restored with. */
+    private void assertAttributes(long inode, String name) throws IOException {
+        Attributes expected = volume.attributes(inode);
+        Path file = target.resolve(name);
+        assertEquals(expected.mode(), Files.getAttribute(file, "unix:mode"), name);
+        assertEquals(expected.modifiedNs(), Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS), name);
+    }
+
     @Test
     void whatIsWrittenAndSyncedDuringTheWalkComesBack() throws IOException {
         long[] inodes = new long[2 * FILES];
@@ -139,7 +149,7 @@ class UsedVolumeRestoreTest {
         Libc writing = with("openat", (arguments, real) -> {
             if (TreeRestoreTest.name(arguments[1]).startsWith("file") && made.getAndIncrement() == 0) {
                 for (int i = 0; i < inodes.length; i++) {
-                    volume.change(inodes[i], new AttributeChange(null, null, null, 0L, null, null, null));
+                    volume.change(inodes[i], new AttributeChange(0600, null, null, 0L, null, null, null));
                     write(inodes[i], random(3900, 1000 + i));
                 }
             }
@@ -151,8 +161,10 @@ class UsedVolumeRestoreTest {
         assertTrue(made.get() >= inodes.length, "control: they were written to during the walk");
         for (int i = 0; i < inodes.length; i++) {
             assertRestored("file" + i, random(3900, 1000 + i));
+            assertAttributes(inodes[i], "file" + i);
         }
         assertRestored("second name", random(3900, 1000));
+        assertAttributes(inodes[0], "second name");
         assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
     }
 
@@ -175,6 +187,29 @@ class UsedVolumeRestoreTest {
         assertRestored("open", expected);
         assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
         assertEquals(status.bytes(), status.bytesDone());
+    }
+
+    @Test
+    void aFileThatIsWrittenBeforeItIsCopiedHasTheAttributesOfItsBytes() throws IOException {
+        useFastTier();
+        long inode = make("open", random(5000, 1));
+        OpenFile held = volume.open(inode, true);
+        AtomicInteger made = new AtomicInteger();
+        Libc writing = with("openat", (arguments, real) -> {
+            if (TreeRestoreTest.name(arguments[1]).equals("open") && made.getAndIncrement() == 0) {
+                volume.change(inode, AttributeChange.ofMode(0600));
+                volume.write(held, 0, ByteBuffer.wrap(random(5000, 2)));
+            }
+            return real.call();
+        });
+
+        RestoreStatus status = restore(writing);
+
+        volume.close(held);
+        assertTrue(made.get() > 0, "control: it was written meanwhile");
+        assertRestored("open", random(5000, 2));
+        assertAttributes(inode, "open");
+        assertEquals(0, status.filesChanging(), status::toString);
     }
 
     @Test
