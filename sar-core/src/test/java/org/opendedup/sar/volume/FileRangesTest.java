@@ -11,13 +11,17 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +36,7 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
@@ -39,6 +44,7 @@ import org.opendedup.sar.volume.posix.Owner;
 /** Allocating, zeroing, seeking and copying ranges of files of a volume. */
 class FileRangesTest {
     private static final int MIB = 1 << 20;
+    private static final int LINES = 8192;
     private static final long TIB = 1L << 40;
 
     @MemoryFolder
@@ -103,6 +109,59 @@ class FileRangesTest {
 
     private long size(OpenFile file) throws IOException {
         return volume.attributes(file.inode()).size();
+    }
+
+    /**
+     * Reads two lines in two pages of the recipe all the time. A program makes both in one call, the first one is
+     * stored, and it zeroes both in one call: a read has both or none, unless that took two steps.
+     */
+    @Test
+    @Timeout(60)
+    void aReadSeesAllOrNothingOfAZeroedRange() throws Exception {
+        long at = volume.context().metadata().recipes().pageBytes() - LINES / 2;
+        Node node = volume.context().nodes().pin(a.inode());
+        AtomicBoolean ends = new AtomicBoolean();
+        Set<Integer> inSteps = ConcurrentHashMap.newKeySet();
+        ExecutorService programs = Executors.newSingleThreadExecutor();
+        write(a, at, new byte[LINES]);
+        Future<?> writing = programs.submit(() -> {
+            for (int number = 1; !ends.get(); number++) {
+                byte[] lines = ByteBuffer.allocate(LINES)
+                        .putInt(0, number)
+                        .putInt(LINES / 2, number)
+                        .array();
+                write(a, at, lines);
+                volume.context().writer().storeAll(node);
+                write(a, at + LINES / 2, Arrays.copyOfRange(lines, LINES / 2, LINES));
+                long before = completions(node);
+                volume.zero(a, at, LINES, true);
+                if (completions(node) > before + 1) {
+                    inSteps.add(number);
+                }
+            }
+            return null;
+        });
+        Set<Integer> halves = new HashSet<>();
+        try {
+            for (int read = 0; read < 5000 && !writing.isDone(); read++) {
+                ByteBuffer lines = ByteBuffer.wrap(read(a, at, LINES));
+                if (lines.getInt(0) != lines.getInt(LINES / 2)) {
+                    halves.add(Math.max(lines.getInt(0), lines.getInt(LINES / 2)));
+                }
+            }
+        } finally {
+            ends.set(true);
+            programs.shutdown();
+        }
+        writing.get();
+        volume.context().nodes().unpin(node);
+        assertTrue(inSteps.containsAll(halves), () -> halves + " of which took steps: " + inSteps);
+    }
+
+    private static long completions(Node node) {
+        synchronized (node) {
+            return node.contents().completions;
+        }
     }
 
     private static void assertRefused(Reason reason, Executable call) {

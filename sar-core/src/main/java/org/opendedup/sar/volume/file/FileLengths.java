@@ -149,7 +149,7 @@ public final class FileLengths {
         long firstDead = pageBehind(size);
         committer.changes().lock();
         try {
-            node.beginCut();
+            node.beginChange();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
                 boolean hasTail = node.storedBytes > firstDead * pageBytes;
@@ -167,7 +167,7 @@ public final class FileLengths {
                 return hasTail;
             }
         } finally {
-            node.endCut();
+            node.endChange();
             committer.changes().unlock();
         }
     }

@@ -144,14 +144,15 @@ public final class FileRanges {
         Lock changes = committer.changes();
         changes.lock();
         try {
+            node.beginChange();
             long done = metadata.ranges().punch(node.id, from, Math.min(to, heldEnd), STEP);
             synchronized (node) {
-                // In this order: a reader between the two operations must not see the bytes below the dirty ones.
                 drop(node, contents, from, done);
             }
             nodes.markDirty(node);
             return done == to ? end : done;
         } finally {
+            node.endChange();
             changes.unlock();
             writer.noteDropped(node);
         }
@@ -168,7 +169,6 @@ public final class FileRanges {
         contents.remove(node, from, Math.min(to, zeroed));
         contents.dirty.zero(zeroed, to);
         contents.cleanCut = -1;
-        contents.completions++;
     }
 
     /** See {@link Volume#seekData}. */

@@ -49,8 +49,8 @@ public final class FileReader {
 
     /**
      * Reads the recipe's bytes and replaces those for which newer ones are on the fast tier or in memory. If bytes
-     * moved from one to another meanwhile, or the end of the file moved, the bytes read may be of different moments.
-     * Then returns false, and the caller must retry.
+     * moved from one to another meanwhile, or a change was half done, the bytes read may be of different moments. Then
+     * returns false, and the caller must retry.
      */
     private boolean tryRead(Node node, ReadStream reader, long offset, boolean continues, ByteBuffer target)
             throws IOException {
@@ -61,7 +61,7 @@ public final class FileReader {
         RawFile fastTier = null;
         List<ByteRanges.Range> changed = List.of();
         synchronized (node) {
-            node.awaitEnd();
+            node.awaitWhole();
             node.transferred = true;
             length = lengthToRead(node, offset, target);
             completions = node.contents().completions;
@@ -92,7 +92,9 @@ public final class FileReader {
         synchronized (node) {
             Node.Contents contents = node.contents();
             target.position(start);
-            if (contents.isCut || contents.completions != completions || lengthToRead(node, offset, target) != length) {
+            if (contents.isHalfDone
+                    || contents.completions != completions
+                    || lengthToRead(node, offset, target) != length) {
                 return false;
             }
             contents.overlay(offset, length, target);

@@ -202,6 +202,7 @@ public final class RangeCopy {
             // Nobody locks the pages of a snapshot: the collector must not give up what they refer to meanwhile.
             try (GracePeriod.Use use = context.collector().uses().begin()) {
                 synchronized (target) {
+                    target.beginChange();
                     targetContents.prepay(0);
                 }
                 metadata.ranges()
@@ -210,6 +211,7 @@ public final class RangeCopy {
                 synchronized (target) {
                     targetContents.settleAll();
                     growing = 0;
+                    target.endChange();
                 }
                 nodes.markDirty(target);
                 changes.unlock();
@@ -238,7 +240,6 @@ public final class RangeCopy {
                 growing = 0;
                 targetContents.remove(target, start, end);
                 targetContents.cleanCut = -1;
-                targetContents.completions++;
                 target.size = Math.max(target.size, end);
                 target.storedBytes = Math.max(target.storedBytes, end);
                 target.modifiedNs = nowNs;

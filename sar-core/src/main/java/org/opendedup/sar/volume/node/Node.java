@@ -405,9 +405,9 @@ public final class Node {
         notifyAll();
     }
 
-    /** Waits until the end of the file is not being moved. */
-    public synchronized void awaitEnd() throws IOException {
-        awaitEnd(() -> contents().isCut);
+    /** Waits until no change of the file is half done. */
+    public synchronized void awaitWhole() throws IOException {
+        awaitEnd(() -> contents().isHalfDone);
     }
 
     private synchronized void awaitEnd(BooleanSupplier going) throws IOException {
@@ -421,13 +421,16 @@ public final class Node {
         }
     }
 
-    /** Begins moving the end of the file. Until {@link #endCut}, the file has no valid end to show. */
-    public synchronized void beginCut() {
-        contents().isCut = true;
+    /**
+     * Begins a change of several recipe pages, or of the recipe and of what is newer than it. Until {@link #endChange},
+     * the file has no bytes and no end to show. Called with its storing lock held.
+     */
+    public synchronized void beginChange() {
+        contents().isHalfDone = true;
     }
 
-    public synchronized void endCut() {
-        contents().isCut = false;
+    public synchronized void endChange() {
+        contents().isHalfDone = false;
         contents().completions++;
         notifyAll();
     }
@@ -515,8 +518,8 @@ public final class Node {
         public boolean cutting;
         /** Number of callers for which writes wait. */
         int pauses;
-        /** True while the truncated tail is being removed; a read waits, or is retried. */
-        public boolean isCut;
+        /** True from {@link #beginChange} to {@link #endChange}; a read waits, or is retried. */
+        public boolean isHalfDone;
 
         Contents(Node node, DirtyBudget budget, Capacity capacity) {
             this.node = node;
