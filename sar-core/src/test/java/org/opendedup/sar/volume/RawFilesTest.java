@@ -33,9 +33,11 @@ import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
@@ -151,6 +153,20 @@ class RawFilesTest {
                 throw new AssertionError(e);
             }
         }
+    }
+
+    /** A thread that asks for the attributes may be slower than another one that asked after it. */
+    @Test
+    void anEarlierLookDoesNotTakeThePlaceOfALaterOne() throws IOException {
+        long inode = file("a", bytes(100));
+        Node node = volume.context().nodes().pin(inode);
+        Node.Look early = node.look();
+        write(inode, 100, bytes(200));
+        Attributes now = node.attributes();
+        assertEquals(300, now.size());
+        assertEquals(now, node.attributes(early));
+        assertEquals(300, node.size());
+        volume.context().nodes().unpin(node);
     }
 
     @Test

@@ -61,6 +61,10 @@ public final class Node {
      * {@link #size} is as it was last seen.
      */
     public @Nullable RawFile raw;
+    /** Number of looks at the fast tier that began, and that of the one whose result the attributes are. */
+    private long looks;
+
+    private long lookSeen;
     /** The bytes on the fast tier that are newer than the recipe; null if there are none. */
     public @Nullable ChangedBytes changed;
     /** Whether it was created without a name and never had one; a file may still get one. */
@@ -188,16 +192,22 @@ public final class Node {
      *
      * @param raw the file's place there; null if it is not raw
      * @param status null if it is not raw, or cannot be examined at present
+     * @param number the later a look began, the higher
      */
-    public record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status) {
+    public record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status, long number) {
         /** Of a file that is not raw. */
-        public static final Look NONE = new Look(null, null);
+        public static final Look NONE = new Look(null, null, 0);
     }
 
     /** Looks at a raw file. To be called before any lock is acquired, because the fast tier may hang. */
     public Look look() {
-        RawFile present = rawFile();
-        return new Look(present, present == null ? null : present.statusIfReadable());
+        RawFile present;
+        long number;
+        synchronized (this) {
+            present = raw;
+            number = ++looks;
+        }
+        return new Look(present, present == null ? null : present.statusIfReadable(), number);
     }
 
     /** Returns the attributes, of a raw file as an earlier look found them. */
@@ -207,9 +217,13 @@ public final class Node {
         if (present == null || status == null) {
             return attributes(inUseBytes());
         }
-        size = status.size();
-        modifiedNs = status.modifiedNs();
-        changedNs = present.changedNs(status, changedNs);
+        // Another thread may have had the result of a later look before.
+        if (earlier.number > lookSeen) {
+            lookSeen = earlier.number;
+            size = status.size();
+            modifiedNs = status.modifiedNs();
+            changedNs = present.changedNs(status, changedNs);
+        }
         return attributes(status.allocatedBytes());
     }
 
