@@ -94,14 +94,19 @@ public final class ReaderRegistration implements Closeable {
         started.schedule(this::renewLater, RENEWAL_S, TimeUnit.SECONDS);
     }
 
-    private void renewLater() {
-        long next = RENEWAL_S;
+    /** Renews it; returns in how many seconds to do so again. Never fails: the next try may succeed. */
+    long renewLogging() {
         try {
             renew();
-        } catch (IOException | RuntimeException e) {
+            return RENEWAL_S;
+        } catch (IOException | RuntimeException | Error e) {
             log.warn("{} cannot be told that this mount still reads the volume: {}", store, e.toString());
-            next = RETRY_S;
+            return RETRY_S;
         }
+    }
+
+    private void renewLater() {
+        long next = renewLogging();
         ScheduledThreadPoolExecutor started = timer;
         if (started != null && !started.isShutdown() && !isLost) {
             started.schedule(this::renewLater, next, TimeUnit.SECONDS);

@@ -269,7 +269,8 @@ public final class DataDemotion implements Admission, Closeable {
                     keepForTheNext();
                     forget();
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
+                // An error would end the thread, and nothing would be demoted before the next mount.
                 log.warn("chunks that were to be demoted remain on the SSD for now: {}", e.getMessage(), e);
                 forget();
             }

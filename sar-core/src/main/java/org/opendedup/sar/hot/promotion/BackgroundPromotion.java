@@ -113,7 +113,7 @@ public final class BackgroundPromotion implements Closeable {
                 recipes.work();
             } catch (PromotionStopped e) {
                 log.debug("promotion in the background waits: {}", e.getMessage());
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.warn("promotion in the background failed, and continues: {}", e.getMessage(), e);
             }
         }

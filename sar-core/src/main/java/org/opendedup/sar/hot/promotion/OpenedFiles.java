@@ -67,7 +67,7 @@ final class OpenedFiles implements Closeable {
         for (Map.Entry<Long, Long> next = take(); next != null; next = take()) {
             try {
                 reload.reload(next.getKey(), next.getValue(), false, bytes -> {});
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 log.debug("inode {} is not reloaded", next.getKey(), e);
             }
         }

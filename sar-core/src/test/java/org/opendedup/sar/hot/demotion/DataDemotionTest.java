@@ -87,6 +87,25 @@ class DataDemotionTest {
         assertFalse(ssd.contains(ChunkId.of(1, 11)));
     }
 
+    /** Such as a thread that cannot be started, or a class that was replaced. */
+    @Test
+    void anErrorDoesNotEndTheThread() {
+        add(1, 0, 0);
+        add(1, 1, 0);
+        CountDownLatch failed = new CountDownLatch(1);
+        source = chunkId -> {
+            source = counted -> 0;
+            failed.countDown();
+            throw new NoClassDefFoundError("replaced");
+        };
+        demotion.unreferenced(ChunkId.of(1, 0));
+        TestWait.until(() -> failed.getCount() == 0);
+        awaitIdle();
+        demotion.unreferenced(ChunkId.of(1, 1));
+        TestWait.until(() -> demotion.statistics().unreferenced() == 1);
+        assertFalse(ssd.contains(ChunkId.of(1, 1)));
+    }
+
     @Test
     void whatIsNotFullStays() {
         add(1, 0, 1);

@@ -68,15 +68,16 @@ final class DailyLine implements AutoCloseable {
         return Duration.between(now, from.isBefore(sameDay) ? sameDay : sameDay.plusDays(1));
     }
 
-    private void tick() {
+    /** Logs the line, and has the next one logged; that also if this one fails. */
+    void tick() {
         try {
             LOG.info("{}", text(figures.get(), wear.figures()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("the figures of the day are not known: {}", e.toString());
         }
         try {
             bound(console);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             LOG.warn("{} cannot be emptied: {}", console, e.toString());
         }
         scheduleNext(LEAST);

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
@@ -14,11 +15,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
+import org.opendedup.sar.sdfs.wear.SsdWear;
 import org.opendedup.sar.sdfs.wear.WearFigures;
 
 @Timeout(30)
@@ -60,6 +63,18 @@ class DailyLineTest {
             DailyLine.bound(console);
             jvm.write('y');
             assertEquals("y", Files.readString(console));
+        }
+    }
+
+    /** Of a thread that cannot be started, or a class that was replaced; else no line would follow. */
+    @Test
+    void anErrorDoesNotEndTheLines(@TempDir Path folder) {
+        Supplier<VolumeFigures> failing = () -> {
+            throw new NoClassDefFoundError("replaced");
+        };
+        try (SsdWear wear = SsdWear.start(folder.resolve("wear"), () -> 0, () -> null, Clock.systemUTC());
+                DailyLine line = DailyLine.start(failing, wear, folder.resolve("none"), Clock.systemUTC())) {
+            assertDoesNotThrow(line::tick);
         }
     }
 
