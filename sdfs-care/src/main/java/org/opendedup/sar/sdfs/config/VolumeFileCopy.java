@@ -18,8 +18,9 @@ import org.opendedup.sar.volume.config.VolumeIdentity;
 
 /**
  * A copy of a volume's file that lies in a location of the volume: where the volume file is lost, the copy has the
- * settings. There is one in the data location and one in the metadata location. A comment at its end says in which, and
- * of which volume. It also remembers how the volume's files are cut into chunks.
+ * settings. There is one in the data location and, unless the volume lies in an object store, one in the metadata
+ * location. A comment at its end says in which, and of which volume. It also remembers how the volume's files are cut
+ * into chunks.
  *
  * @param volume the volume
  * @param isOfData whether it was made for the data location, not for the metadata location
@@ -33,17 +34,17 @@ public record VolumeFileCopy(VolumeDefinition definition, UUID volume, boolean i
 
     /**
      * Writes the copies that are missing or differ; they are durable when it returns. Does nothing if the data location
-     * has no volume, or the volume lies in an object store, which has a {@link StoredVolumeFile}.
+     * has no volume. Of a volume in an object store, only the data location has one: the folder of the metadata is
+     * exchanged as a whole.
      */
     public static void write(VolumeDefinition definition) throws IOException {
-        if (definition.store() != null) {
-            return;
-        }
         VolumeConfig.Locations locations = definition.config().locations();
         UUID volume = volumeIn(locations.data());
         if (volume != null) {
             new VolumeFileCopy(definition, volume, true).writeTo(locations.data());
-            new VolumeFileCopy(definition, volume, false).writeTo(locations.metadata());
+            if (definition.store() == null) {
+                new VolumeFileCopy(definition, volume, false).writeTo(locations.metadata());
+            }
         }
     }
 

@@ -18,6 +18,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The command on volumes on the disk, without a mount. */
 class RecoverCommandTest {
@@ -71,6 +72,24 @@ class RecoverCommandTest {
     private void assertRefused(String message, Path... locations) {
         assertEquals(ExitCode.FAILED, recover(locations), output.out());
         assertTrue(output.err().contains(message), output.err());
+    }
+
+    /** Its folders may have what the store lacks, so the machine needs its own volume file again. */
+    @Test
+    void aVolumeInAnObjectStoreHasItsCopyInTheDataLocation() throws IOException {
+        Path store = Files.createDirectory(folder.resolve("store"));
+        int code = mkfs(
+                "stored",
+                folder.resolve("stored").toString(),
+                "--volume-capacity=1GB",
+                "--object-store=file://" + store);
+        assertEquals(ExitCode.OK, code, output.err());
+        VolumeDefinition stored = VolumeFile.read(file("stored"));
+        Files.delete(file("stored"));
+        VolumeConfig.Locations locations = stored.config().locations();
+        assertFalse(Files.exists(locations.metadata().resolve(VolumeFileCopy.NAME)), "it is exchanged as a whole");
+        assertEquals(ExitCode.OK, recover(locations.data()), output.err());
+        assertEquals(stored, VolumeFile.read(file("stored")));
     }
 
     @Test

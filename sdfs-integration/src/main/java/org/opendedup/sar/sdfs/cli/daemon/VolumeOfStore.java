@@ -145,7 +145,7 @@ public final class VolumeOfStore {
             // An earlier try that was interrupted left empty ones.
             if (!folder.equals(base) && Files.exists(folder) && !isEmpty(folder)) {
                 throw new CommandFailedException(folder + " exists already, and this machine has no volume '" + name
-                        + "': if it is left from a volume that is not needed here any more, remove " + base);
+                        + "': " + remedy(placed.config().locations().data(), base));
             }
         }
         for (Path folder : folders) {
@@ -158,6 +158,15 @@ public final class VolumeOfStore {
                 placed, Math.max(least, placed.config().memoryBudgetBytes()));
         VolumeFile.write(directory.fileOf(name), placed);
         say(name, "new on this machine; wrote " + directory.fileOf(name) + ", its folders lie in " + base);
+    }
+
+    /** With the promise LOCAL, the folders of a lost volume file may have what the store lacks. */
+    private static String remedy(Path data, Path base) {
+        String removal = "if it is left from a volume that is not needed here any more, remove " + base;
+        return Files.exists(data.resolve(VolumeFileCopy.NAME))
+                ? "if its volume file is lost, write that anew, because the folders may have what the object store"
+                        + " lacks: mkfs.sdfs --recover " + data + "; " + removal
+                : removal;
     }
 
     private void say(String name, String what) {

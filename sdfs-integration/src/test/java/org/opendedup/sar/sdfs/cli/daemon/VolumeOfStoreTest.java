@@ -22,6 +22,7 @@ import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.StoredVolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 
 /** The volume file of a machine, before a mount of a volume in an object store. */
@@ -130,7 +131,13 @@ class VolumeOfStoreTest {
         Files.writeString(left.resolve("CURRENT"), "");
         var e = assertThrows(CommandFailedException.class, () -> named(address));
         assertTrue(e.getMessage().contains(left.toString()), e.getMessage());
+        assertFalse(e.getMessage().contains("--recover"), e.getMessage());
         assertFalse(Files.exists(file()));
+        Path data = Files.createDirectories(folder.resolve("etc/volumes/pool/chunkstore/chunks"));
+        Files.writeString(data.resolve(VolumeFileCopy.NAME), "");
+        e = assertThrows(CommandFailedException.class, () -> named(address));
+        assertTrue(e.getMessage().contains("lacks: mkfs.sdfs --recover " + data), e.getMessage());
+        Files.delete(data.resolve(VolumeFileCopy.NAME));
         Files.delete(left.resolve("CURRENT"));
         assertEquals("pool", named(address), "empty folders are of a mount that was interrupted");
         assertTrue(Files.exists(file()));
