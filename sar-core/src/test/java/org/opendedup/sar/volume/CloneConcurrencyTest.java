@@ -23,7 +23,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -49,12 +53,13 @@ class CloneConcurrencyTest {
     /** Changes of the file with places. */
     private final AtomicLong written = new AtomicLong();
 
+    private VolumeConfig config;
     private Volume volume;
     private CloneTrial trial;
 
     @BeforeEach
     void makeVolume() throws IOException {
-        VolumeConfig config = VolumeConfigs.in(folder, 1L << 34, Chunking.SHA256);
+        config = VolumeConfigs.in(folder, 1L << 34, Chunking.SHA256);
         Volume.create(config);
         volume = Volume.open(config);
         trial = new CloneTrial(volume);
@@ -72,7 +77,7 @@ class CloneConcurrencyTest {
     /** Something that a program does again and again. */
     @FunctionalInterface
     private interface Change {
-        void make(long number) throws IOException;
+        void make(long number) throws Exception;
     }
 
     /** Makes changes until the end, and waits for the first of them. */
@@ -242,6 +247,67 @@ class CloneConcurrencyTest {
         ends = true;
         writing.get();
         volume.close(file);
+    }
+
+    /**
+     * A program writes a file on the fast tier anew, and gives it a time with the number of its lines: a clone with
+     * such a time has these lines, while the file is migrated and comes back.
+     */
+    @Test
+    void aFileOnTheFastTierIsThatOfOneMoment() throws Exception {
+        volume.close();
+        HotSettings sar = new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
+        volume = Volume.open(config.withSsd(folder.resolve("ssd"), sar)
+                .withRaw(new RawSettings(Placement.TDDFS, 64L << 20, 80, 60, 0)));
+        volume.fastTier().attach(true);
+        trial = new CloneTrial(volume);
+        long inode = trial.file(Inode.ROOT, "raw", new byte[0]);
+        AtomicLong migrated = new AtomicLong();
+        List<Future<?>> programs = List.of(
+                begin(
+                        number -> {
+                            volume.change(inode, AttributeChange.ofSize(0));
+                            for (int line = 0; line < 3; line++) {
+                                trial.write(inode, line * LINE, line(number).array());
+                            }
+                            volume.change(inode, new AttributeChange(null, null, null, null, null, number, null));
+                            Thread.sleep(number % 50);
+                        },
+                        1),
+                begin(
+                        number -> {
+                            try {
+                                migrated.addAndGet(volume.fastTier().migrate(inode) ? 1 : 0);
+                            } catch (PosixException e) {
+                                Thread.sleep(1);
+                            }
+                        },
+                        1));
+        long found = 0;
+        for (int round = 0; round < 20 * ROUNDS; round++) {
+            try {
+                trial.clone(inode, "clone" + round);
+            } catch (IOException e) {
+                continue;
+            }
+            found++;
+            long clone = trial.find("clone" + round);
+            ByteBuffer bytes = ByteBuffer.wrap(trial.read(clone));
+            long number = volume.attributes(clone).modifiedNs();
+            long first = bytes.capacity() == 0 ? -1 : bytes.getLong(0);
+            if (number < 1_000_000_000) {
+                assertEquals(3 * LINE, bytes.capacity(), "round " + round);
+                assertEquals(number, first, "round " + round);
+            }
+            for (int at = 0; at < bytes.capacity(); at += LINE) {
+                assertEquals(first, bytes.getLong(at), "round " + round);
+            }
+        }
+        ends = true;
+        for (Future<?> each : programs) {
+            each.get();
+        }
+        assertTrue(found > 0 && migrated.get() > 0, "control: " + found + " clones, " + migrated + " migrations");
     }
 
     /** What a clone of a folder has was in the folder; others may take files away and bring new ones. */
