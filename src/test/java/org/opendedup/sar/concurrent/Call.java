@@ -29,6 +29,9 @@ sealed interface Call {
 
     record Truncate(long inode, long size) implements Call {}
 
+    /** Zeroes a range, and leaves the length as it is. */
+    record Zero(long inode, long offset, long length) implements Call {}
+
     record ChangeMode(long inode, int mode) implements Call {}
 
     record ChangeOwner(long inode, int uid) implements Call {}

@@ -102,6 +102,11 @@ final class Caller {
             return opened(read.inode(), handle -> read(handle, read.offset(), read.length()));
         } else if (call instanceof Call.Write write) {
             return opened(write.inode(), handle -> write(handle, write.offset(), write.text()));
+        } else if (call instanceof Call.Zero zero) {
+            return opened(zero.inode(), handle -> {
+                handle.zero(zero.offset(), zero.length(), true);
+                return "zeroed";
+            });
         } else if (call instanceof Call.SyncFile sync) {
             return opened(sync.inode(), handle -> {
                 handle.sync(false);

@@ -184,7 +184,9 @@ final class Worker {
         }
         return switch (random.nextInt(10)) {
             case 0, 1, 2 -> new Call.Write(inode, offset(), text());
-            case 3, 4 -> new Call.Truncate(inode, offset() + random.nextInt(8));
+            case 3 -> new Call.Truncate(inode, offset() + random.nextInt(8));
+            // Within one page of a recipe: a longer range may take several steps.
+            case 4 -> new Call.Zero(inode, random.nextInt(8), 1 + random.nextInt(8));
             case 5 -> random.nextInt(4) == 0 ? new Call.SyncAll() : new Call.SyncFile(inode);
             default -> new Call.Read(inode, Math.max(0, offset() - 4), 1 + random.nextInt(2 * MAX_BYTES));
         };
