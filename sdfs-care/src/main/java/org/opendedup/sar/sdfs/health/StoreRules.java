@@ -263,7 +263,10 @@ public final class StoreRules {
                     "key-header",
                     "the key header, without which nobody can open the volume, has not two good copies: "
                             + Printable.line(String.join("; ", facts.keyHeaderFaults())),
-                    "Check the disk. Any passphrase or key of the volume has the other copy written anew",
+                    "Check the disk. While one copy is good, any passphrase or key of the volume has the other one"
+                            + " written anew. If none is good, do not unmount yet: first make it anew from an exported"
+                            + " master key (sdfscli " + facts.volume() + " key add --from-export=FILE), or copy all"
+                            + " files elsewhere",
                     "sdfscli " + facts.volume() + " key test");
         }
     }

@@ -420,6 +420,16 @@ class HealthRulesTest {
         }
     }
 
+    /** The daemon has the keys, and nobody else. */
+    @Test
+    void aMountWithoutAKeyHeaderIsNotToBeUnmounted() {
+        var facts = new Facts();
+        facts.keyHeaderFaults = List.of("/data/volume.keys: it is missing; /metadata/volume.keys: it is missing");
+        String line = findingsOfPlugin(facts, true).get(0).line();
+        assertTrue(line.contains("do not unmount yet"), line);
+        assertTrue(line.contains("key add --from-export=FILE"), line);
+    }
+
     @Test
     void theWorstIsFirstAndDecides() {
         var facts = new Facts();

@@ -391,7 +391,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             return;
         }
         var report =
-                new MkfsReport(file, definition, mountPoint(definition.config().name()));
+                new MkfsReport(file, definition, mountPoint(definition.config().name()), secrets.mountOption());
         if (verbose) {
             environment.out().print(report.details(result, memory));
         }

@@ -28,8 +28,9 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param file the volume file
  * @param definition the new volume
  * @param mountPoint a folder to mount it on, which need not exist
+ * @param keyOption the mount option that names the source of the passphrase; empty if none was named
  */
-record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
+record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint, String keyOption) {
     /** What mount(8) runs; scripts/install and the packages make it. */
     private static final Path HELPER = Path.of("/sbin/mount.sdfs");
 
@@ -68,7 +69,7 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                 threshold(),
                 word(mountPoint),
                 isFoundByMount() && Files.exists(HELPER) ? "mount -t sdfs" : "mount.sdfs",
-                config.name(),
+                (keyOption.isEmpty() ? "" : "-o " + word(keyOption) + " ") + config.name(),
                 word(mountPoint),
                 elsewhere(),
                 isFoundByMount() ? "Mount it at each boot, by this line of /etc/fstab:\n  " + fstabLine() + "\n" : "");
@@ -121,10 +122,10 @@ record MkfsReport(Path file, VolumeDefinition definition, Path mountPoint) {
                         folders.stream().noneMatch(other -> !other.equals(folder) && folder.startsWith(other)))
                 .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
                 .collect(Collectors.joining());
-        String key =
-                (definition.isEncrypted() ? ",key_file=FILE" : "") + (definition.store() == null ? "" : ",_netdev");
-        return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail" + key
-                + waiting + " 0 0";
+        String key = keyOption.isEmpty() ? "passphrase_file=FILE" : MountTable.field(keyOption);
+        return definition.config().name() + " " + MountTable.field(mountPoint.toString()) + " sdfs nofail"
+                + (definition.isEncrypted() ? "," + key : "") + (definition.store() == null ? "" : ",_netdev") + waiting
+                + " 0 0";
     }
 
     /** Returns the size of the disk that a folder is or will be on, in bytes: whole GiB, of a small disk whole MiB. */

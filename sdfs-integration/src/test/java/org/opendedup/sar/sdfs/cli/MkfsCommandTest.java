@@ -146,13 +146,28 @@ class MkfsCommandTest {
                 new SarSettings(Path.of("/ssd/copies"), plain.sar().hot()));
         Path mountPoint = Path.of("/mnt/it's here");
         Path file = ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml");
-        String found = new MkfsReport(file, definition, mountPoint).summary();
+        String found = new MkfsReport(file, definition, mountPoint, "").summary();
         String line = "  pool0 /mnt/it's\\040here sdfs nofail,x-systemd.requires-mounts-for=/srv/my\\040pool"
                 + ",x-systemd.requires-mounts-for=/ssd/copies 0 0";
         assertTrue(found.endsWith("by this line of /etc/fstab:\n" + line + "\n"), found);
         assertTrue(found.contains("\n  mkdir -p '/mnt/it'\\''s here' && mount"), found);
-        String elsewhere = new MkfsReport(base.resolve("pool0-volume-cfg.xml"), definition, mountPoint).summary();
+        String elsewhere = new MkfsReport(base.resolve("pool0-volume-cfg.xml"), definition, mountPoint, "").summary();
         assertFalse(elsewhere.contains("fstab"), "mount(8) does not find it: " + elsewhere);
+    }
+
+    /** A key file has other bytes than a passphrase of a file: the line break at its end counts. */
+    @Test
+    void theLinesThatMountAnEncryptedVolumeNameTheSourceOfItsPassphrase() {
+        VolumeDefinition definition =
+                Definitions.plain("pool0", Path.of("/srv/pool0")).with(VolumeOptions.ENCRYPTED, true);
+        Path file = ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml");
+        Path mountPoint = Path.of("/mnt/pool0");
+        String found = new MkfsReport(file, definition, mountPoint, "passphrase_file=/root/my pass").summary();
+        assertTrue(found.contains(" sdfs nofail,passphrase_file=/root/my\\040pass,x-systemd"), found);
+        assertTrue(found.contains(" -o 'passphrase_file=/root/my pass' pool0 /mnt/pool0\n"), found);
+        found = new MkfsReport(file, definition, mountPoint, "").summary();
+        assertTrue(found.contains(" sdfs nofail,passphrase_file=FILE,x-systemd"), found);
+        assertFalse(found.contains(" -o "), found);
     }
 
     @Test

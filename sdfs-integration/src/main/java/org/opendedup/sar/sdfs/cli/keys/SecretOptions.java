@@ -36,6 +36,19 @@ public final class SecretOptions {
     @Nullable
     String command;
 
+    /** Returns the mount option that names the same source; empty if none is given, or an option cannot have it. */
+    public String mountOption() {
+        if (command != null && !command.contains(",")) {
+            return "passphrase_command=" + command;
+        }
+        Path file = passphraseFile == null ? keyFile : passphraseFile;
+        if (file == null || file.toString().contains(",")) {
+            return "";
+        }
+        return (file.equals(keyFile) ? "key_file=" : "passphrase_file=")
+                + file.toAbsolutePath().normalize();
+    }
+
     /** @throws ParameterException if more than one is given */
     public SecretSource source() {
         try {
