@@ -22,6 +22,7 @@ import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
+import org.opendedup.sar.objects.S3Gateway;
 import org.opendedup.sar.sdfs.cli.report.Json;
 
 /**
@@ -139,6 +140,7 @@ final class MountedVolume implements AutoCloseable {
         Files.createDirectories(configFolder());
         variables.put("SDFS_CONFIG_DIR", configFolder().toString());
         variables.put("SDFS_PASSPHRASE", PASSPHRASE);
+        variables.putAll(S3Gateway.variables());
         // A daemon lives for seconds here: compilations for hours would cost more than they save.
         variables.put("SDFS_JAVA_OPTS", ALL_IN_PROCESSES ? "" : "-XX:TieredStopAtLevel=1");
     }
@@ -152,12 +154,6 @@ final class MountedVolume implements AutoCloseable {
     /** Sets a system property of daemons that start from now on; its name begins with {@code sar}. */
     MountedVolume withProperty(String property, Object value) {
         variables.merge("SDFS_JAVA_OPTS", "-D" + property + "=" + value, (before, more) -> before + " " + more);
-        return this;
-    }
-
-    /** Sets variables in the environment of commands from now on. */
-    MountedVolume withVariables(Map<String, String> more) {
-        variables.putAll(more);
         return this;
     }
 

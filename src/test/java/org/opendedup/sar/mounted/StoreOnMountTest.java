@@ -15,7 +15,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,16 +81,15 @@ class StoreOnMountTest {
     void aKilledMachineLosesNothingThatTheStorePromisedAndKeysFollow() throws Exception {
         try (S3Gateway gateway = new S3Gateway(folder.resolve("gateway"))) {
             address = gateway.address("pool");
-            aKilledMachineLosesNothing(gateway.variables());
+            aKilledMachineLosesNothing();
         }
     }
 
-    private void aKilledMachineLosesNothing(Map<String, String> credentials) throws Exception {
+    private void aKilledMachineLosesNothing() throws Exception {
         byte[] large;
         byte[] small;
-        try (MountedVolume first = made("--durability=remote", "--encrypt")
-                        .withVariables(credentials)
-                        .inItsOwnProcess();
+        try (MountedVolume first =
+                        made("--durability=remote", "--encrypt").inItsOwnProcess();
                 MountedVolume second = bare()) {
             first.mount();
             large = write(first.mountPoint().resolve("large"), 3_000_000);
@@ -174,7 +172,7 @@ class StoreOnMountTest {
             Commands.Result restored = first.tryMount(first.mountPoint());
             assertEquals(0, restored.exitCode(), restored::output);
             assertTrue(restored.output().contains("wrote that of this machine"), restored.output());
-            first.unmount();
+            first.adopt().unmount();
             // What a machine has goes; the volume stays.
             Path base = second.metadata().getParent();
             String destroyed = second.run("destroy", "--yes");

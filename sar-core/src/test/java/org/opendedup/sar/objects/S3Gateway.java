@@ -18,6 +18,9 @@ public final class S3Gateway implements AutoCloseable {
     /** Exit code of the script where no server can be had. */
     private static final int NONE = 3;
 
+    /** Of the server that runs. */
+    private static volatile Map<String, String> present = Map.of();
+
     private final Map<String, String> variables = new HashMap<>();
     private final ProcessHandle process;
 
@@ -41,6 +44,7 @@ public final class S3Gateway implements AutoCloseable {
         System.setProperty("aws.accessKeyId", variables.get("AWS_ACCESS_KEY_ID"));
         System.setProperty("aws.secretAccessKey", variables.get("AWS_SECRET_ACCESS_KEY"));
         System.setProperty("aws.region", variables.get("AWS_REGION"));
+        present = Map.copyOf(variables);
     }
 
     /** The address below a prefix of its bucket. */
@@ -48,14 +52,15 @@ public final class S3Gateway implements AutoCloseable {
         return variables.get("S3_GATEWAY").replace("?", "/" + prefix + "?");
     }
 
-    /** What programs need in their environment to use it. */
-    public Map<String, String> variables() {
-        return variables;
+    /** Returns what programs need in their environment to use the server that runs; nothing if there is none. */
+    public static Map<String, String> variables() {
+        return present;
     }
 
     @Override
     public void close() {
         process.destroyForcibly();
+        present = Map.of();
         for (String property : List.of("aws.accessKeyId", "aws.secretAccessKey", "aws.region")) {
             System.clearProperty(property);
         }

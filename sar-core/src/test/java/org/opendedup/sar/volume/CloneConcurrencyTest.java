@@ -165,7 +165,7 @@ class CloneConcurrencyTest {
      */
     @Test
     void aShortFileThatIsTruncatedIsThatOfOneMoment() throws Exception {
-        cloneLog(3, 100 * ROUNDS);
+        cloneLog(3, 25 * ROUNDS);
     }
 
     private void cloneLog(int lines, int rounds) throws Exception {
