@@ -129,6 +129,11 @@ public record Argon2Cost(int memoryKib, int passes, int lanes) {
         return key;
     }
 
+    /** Returns how many bytes of memory a derivation fills, in all passes. */
+    long bytes() {
+        return 1024L * memoryKib * passes;
+    }
+
     /** Returns the cost in words. */
     @Override
     public String toString() {

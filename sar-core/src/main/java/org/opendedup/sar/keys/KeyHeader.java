@@ -224,21 +224,27 @@ public final class KeyHeader {
         return generation;
     }
 
+    /** Returns what it costs to try a secret on all slots: the bytes that are filled. */
+    long cost() {
+        return slots.stream().mapToLong(slot -> slot.cost().bytes()).sum();
+    }
+
     /** Returns the slots by their numbers. */
     public List<KeySlot> slots() {
         return slots;
     }
 
     /**
-     * Opens the header with a secret: tries each slot, those of the secret's kind first. Takes the time of a derivation
-     * for each slot tried, about a second.
+     * Opens the header with a secret: tries each slot, those of the secret's kind first, the cheapest first. Takes the
+     * time of a derivation for each slot tried, about a second.
      *
      * @throws KeyException if no slot opens, or the header was changed without the master key
      * @throws IOException if the heap is too small for the cost of a slot
      */
     public Opened open(Secret secret) throws IOException {
         List<KeySlot> order = new ArrayList<>(slots);
-        order.sort(Comparator.comparing(slot -> slot.kind() != secret.kind()));
+        order.sort(Comparator.<KeySlot, Boolean>comparing(slot -> slot.kind() != secret.kind())
+                .thenComparingLong(slot -> slot.cost().bytes()));
         for (KeySlot slot : order) {
             byte[] master = slot.unwrap(identity(volume, cipher), secret);
             if (master != null) {

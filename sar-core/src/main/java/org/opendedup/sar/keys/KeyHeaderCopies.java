@@ -233,27 +233,36 @@ public final class KeyHeaderCopies {
 
         /**
          * Opens the header that counts. Somebody who has no key can write a copy with a higher generation: so the other
-         * is tried too. A secret that opens only an older copy is refused: it was changed or removed.
+         * is tried too, and the one first that costs less, because a forged one may have slots that take minutes to
+         * try. A secret that opens only an older copy is refused: it was changed or removed.
          *
          * @throws KeyException if no slot opens, or no copy is authentic
          * @throws IOException if the heap is too small for the cost of a slot
          */
         public Unlocked open(Secret secret) throws IOException {
             IOException failure = null;
-            for (KeyHeader header : headers) {
+            for (KeyHeader header : cheapestFirst()) {
                 try {
                     KeyHeader.Opened opened = header.open(secret);
-                    if (isSame(header, authentic(opened.master()))) {
-                        return new Unlocked(header, opened, faults(header, opened.keys()));
+                    KeyHeader counts = authentic(opened.master());
+                    if (!isSame(header, counts)) {
+                        opened.close();
+                        opened = counts.open(secret);
                     }
-                    // The newer copy is authentic, and the secret did not open it, as its failure says.
-                    opened.close();
+                    return new Unlocked(counts, opened, faults(counts, opened.keys()));
                 } catch (IOException e) {
                     // That a newer copy is forged matters only if the other one does not open either.
                     failure = failure == null || isForgery(failure) ? e : failure;
                 }
             }
             throw failure == null ? KeyHeader.forged() : failure;
+        }
+
+        /** Returns the headers in the order in which a secret is tried on them. */
+        List<KeyHeader> cheapestFirst() {
+            List<KeyHeader> ordered = new ArrayList<>(headers);
+            ordered.sort(Comparator.comparingLong(KeyHeader::cost));
+            return ordered;
         }
 
         private static boolean isForgery(IOException failure) {

@@ -260,6 +260,10 @@ class KeyHeaderCopiesTest {
                         changed.generation(),
                         copies.read(VOLUME).authentic(MASTER).generation());
                 assertThrows(IOException.class, () -> copies.read(VOLUME).open(passphrase("old")));
+                // Nobody waits for a copy that was made dear.
+                KeyHeader first = copies.read(VOLUME).cheapestFirst().get(0);
+                assertTrue(
+                        forged != dear || first.generation() == changed.generation(), "the dear copy is tried first");
                 // A header of a later program is not overwritten.
                 boolean stays = forged == later;
                 assertEquals(stays ? 0 : 1, copies.repair(changed, MASTER).size());
