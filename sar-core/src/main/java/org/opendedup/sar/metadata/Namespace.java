@@ -229,6 +229,11 @@ public final class Namespace {
      */
     public record AttributeBytes(long names, long values) {}
 
+    /** Returns what the extended attributes of an inode take. Reads all of them. */
+    public AttributeBytes attributeBytes(long inode) throws IOException {
+        return attributeBytesWithout(inode, new byte[0]);
+    }
+
     /** Returns what the extended attributes of an inode take, without the one of this name. Reads all of them. */
     public AttributeBytes attributeBytesWithout(long inode, byte[] name) throws IOException {
         byte[] except = Keys.of(inode, name);

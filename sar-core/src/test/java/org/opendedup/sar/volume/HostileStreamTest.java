@@ -190,6 +190,20 @@ class HostileStreamTest {
     }
 
     @Test
+    void attributesTakeNoMoreThanThoseOfAFile() throws IOException {
+        StreamMessage[] values = new StreamMessage[40];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = attribute(file, "user." + i, new byte[60_000]);
+        }
+        assertRefusedAfter(values);
+        StreamMessage[] names = new StreamMessage[600];
+        for (int i = 0; i < names.length; i++) {
+            names[i] = attribute(file, "user." + i + "x".repeat(240), new byte[0]);
+        }
+        assertRefusedAfter(names);
+    }
+
+    @Test
     void inodesAreThoseThatTheSenderHas() throws IOException {
         assertRefusedAfter(new Changed(inode(SnapshotIds.MAX_INODE, 0)));
         assertRefusedAfter(new Changed(inode(file + 1, 0)));

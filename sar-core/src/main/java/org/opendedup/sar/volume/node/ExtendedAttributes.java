@@ -27,12 +27,12 @@ public final class ExtendedAttributes {
      * Maximum total length in bytes of all names of an inode, each with a terminating byte: Linux returns no longer
      * list ({@code XATTR_LIST_MAX}).
      */
-    private static final int MAX_LIST_BYTES = 64 << 10;
+    public static final int MAX_LIST_BYTES = 64 << 10;
     /**
      * Maximum total length in bytes of all values of an inode. The database has the values beside the names, so a list
      * of the names reads them: with 8000 long values, half a gigabyte for each request.
      */
-    static final int MAX_VALUES_BYTES = 1 << 20;
+    public static final int MAX_VALUES_BYTES = 1 << 20;
 
     /** Name of the attribute with the privileges that a program file has without setuid (capabilities(7)). */
     private static final byte[] CAPABILITY = "security.capability".getBytes(US_ASCII);

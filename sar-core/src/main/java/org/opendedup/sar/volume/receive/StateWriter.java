@@ -20,6 +20,7 @@ import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.Namespace.AttributeBytes;
 import org.opendedup.sar.metadata.quota.Account;
 import org.opendedup.sar.metadata.quota.Quotas;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
@@ -30,6 +31,7 @@ import org.opendedup.sar.metadata.record.ReplicaRecord;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.file.FileLengths;
+import org.opendedup.sar.volume.node.ExtendedAttributes;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.stream.StreamMessage.Attribute;
 import org.opendedup.sar.volume.stream.StreamMessage.Attributes;
@@ -210,6 +212,16 @@ final class StateWriter implements Closeable {
                     namespace.putAttribute(attributes.inode(), attribute.name(), value);
                 }
             });
+        }
+        later(1, () -> requireFewAttributes(attributes.inode()));
+    }
+
+    /** While those of the base become those of the target, an inode may have as many as both together. */
+    private void requireFewAttributes(long inode) throws IOException {
+        AttributeBytes all = namespace.attributeBytes(inode);
+        if (all.names() > 2 * ExtendedAttributes.MAX_LIST_BYTES
+                || all.values() > 2 * ExtendedAttributes.MAX_VALUES_BYTES) {
+            throw damaged("attributes that a file can have", "those of inode " + inode + ", which take " + all);
         }
     }
 
