@@ -349,12 +349,15 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             refuseUnlessEmpty(place, List.of());
             MountPlaces.refuseVolume(place);
         }
-        // The base path may contain the parent folders of the locations, but no other volume.
+        // The base path may contain the parent folders of the locations, but no other volume. It may be the root of a
+        // file system.
         refuseUnlessEmpty(
                 definition.basePath(),
                 Stream.concat(
                                 places.stream(),
-                                Stream.of(environment.configDirectory().folder()))
+                                Stream.of(
+                                        environment.configDirectory().folder(),
+                                        definition.basePath().resolve("lost+found")))
                         .toList());
     }
 

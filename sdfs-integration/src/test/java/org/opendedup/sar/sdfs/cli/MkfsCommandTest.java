@@ -442,6 +442,15 @@ class MkfsCommandTest {
         assertEquals(List.of(), made);
     }
 
+    /** Each new ext4 has that folder. */
+    @Test
+    void theRootOfANewFileSystemIsABasePath() throws IOException {
+        Files.createDirectories(base.resolve("lost+found"));
+        assertEquals(
+                ExitCode.OK, mkfs("--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + base), output.err());
+        assertEquals(1, made.size());
+    }
+
     @Test
     void leavesNoVolumeFileWhenTheEngineFails() throws IOException {
         var command = new MkfsCommand(output.environment(), config -> {
