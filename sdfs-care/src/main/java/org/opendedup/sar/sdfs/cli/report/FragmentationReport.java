@@ -69,7 +69,7 @@ public record FragmentationReport(
             return "  holds no data: nothing is read from the disk for it";
         }
         String different = ", compressed; " + ByteSize.rounded(uniqueBytes) + " of different chunks";
-        return (line("data", ByteSize.rounded(bytes), " in " + chunks + " chunks")
+        return (line("data", ByteSize.rounded(bytes), " in " + chunks + (chunks == 1 ? " chunk" : " chunks"))
                         + line("stored", ByteSize.rounded(storedBytes), different)
                         + line("containers wanted", containers, "")
                         + line(
