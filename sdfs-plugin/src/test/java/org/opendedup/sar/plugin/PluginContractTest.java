@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
@@ -484,6 +485,23 @@ class PluginContractTest {
         assertFalse(Files.exists(folder.resolve("chunks/sar/data")));
         assertFalse(Files.exists(folder.resolve("chunks/sar/metadata")));
         assertThrows(IOException.class, () -> map.put(chunk(2).data(1, "file")));
+    }
+
+    @Test
+    void whatOthersPutIntoTheFoldersOfADeletedStoreStays() throws Exception {
+        open("");
+        map.put(chunk(1).data(1, "file"));
+        Path data = folder.resolve("chunks/sar/data");
+        Path foreign =
+                Files.writeString(Files.createDirectory(data.resolve("photos")).resolve("1.jpg"), "of use");
+        Path file = Files.writeString(folder.resolve("chunks/sar/metadata/notes"), "of use");
+        store.deleteStore();
+        assertEquals("of use", Files.readString(foreign));
+        assertEquals("of use", Files.readString(file));
+        try (Stream<Path> left = Files.walk(data)) {
+            assertEquals(
+                    List.of(data, foreign.getParent(), foreign), left.sorted().toList());
+        }
     }
 
     @ParameterizedTest

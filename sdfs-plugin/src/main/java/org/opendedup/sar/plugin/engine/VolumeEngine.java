@@ -1,11 +1,7 @@
 package org.opendedup.sar.plugin.engine;
 
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +11,7 @@ import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.sdfs.config.OwnFiles;
 import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.chunks.ChunkVolumeStatistics;
@@ -135,32 +132,21 @@ final class VolumeEngine implements PluginEngine {
     @Override
     public void delete() throws IOException {
         KeyHeaderCopies.erase(locations.data(), locations.metadata());
-        List<Path> folders = new ArrayList<>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
-        if (locations.ssd() != null) {
-            folders.add(locations.ssd());
+        List<OwnFiles> parts = new ArrayList<>();
+        Path ssd = locations.ssd();
+        if (ssd != null) {
+            parts.add(OwnFiles.ssd(ssd));
         }
-        for (Path folder : folders) {
-            if (Files.isDirectory(folder)) {
-                Files.walkFileTree(folder, new Deletion());
+        parts.add(OwnFiles.index(locations.hashDb()));
+        parts.add(OwnFiles.metadata(locations.metadata()));
+        locations.furtherData().forEach(further -> parts.add(OwnFiles.containers(further)));
+        // The first one last: it says whose the others are.
+        parts.add(OwnFiles.containers(locations.data()));
+        for (OwnFiles part : parts) {
+            for (Path other : part.find().others()) {
+                log.warn("{} is not the volume's, and stays", other);
             }
-        }
-    }
-
-    /** Deletes a folder with what is in it. */
-    private static final class Deletion extends SimpleFileVisitor<Path> {
-        @Override
-        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-        }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e) throws IOException {
-            if (e != null) {
-                throw e;
-            }
-            Files.delete(folder);
-            return FileVisitResult.CONTINUE;
+            part.remove(files -> {});
         }
     }
 

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.cli.removal;
+package org.opendedup.sar.sdfs.config;
 
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -37,7 +37,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
             + "|LOG(\\.old\\.\\d+)?|OPTIONS-\\d{6,}(\\.dbtmp)?|ACKNOWLEDGED|MANIFEST_SYNCED|DAMAGED|trial)";
 
     /** Of a volume in an object store: which part of the metadata the store has. */
-    static final String SHIPPED = "SHIPPED";
+    public static final String SHIPPED = "SHIPPED";
 
     private static final String TEMPORARY = "(\\.\\d+\\.tmp)?";
     private static final String COMMON = "volume-cfg\\.xml|volume\\.keys(\\.new)?|ballast(\\.new)?";
@@ -46,17 +46,21 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
     private static final String BESIDE_METADATA = "(" + String.join("|", CheckFolder.NAMES)
             + "|checkpoint|restoring|salvaging|salvaging-backup|damaged-[^/]+)";
 
+    /** The socket, the audit log and the lock that SDFS's process has at the metadata of a volume of chunks. */
+    private static final String OF_PLUGIN = "run/[^/]+\\.(sock|audit(\\.\\d+)?|keys-lock)";
+
     private static final String BACKUP =
             "(SAR-METADATA-BACKUPS|\\d{6,}\\.backup|table-[^/]+\\.sst|file-[^/]+|collections)" + "(\\.new|\\.damaged)?";
 
     /** The file of the data location that says whose data they are. */
-    static final String IDENTITY = "volume.id";
+    public static final String IDENTITY = "volume.id";
 
-    OwnFiles(String what, Path folder, String names, String folders) {
+    private OwnFiles(String what, Path folder, String names, String folders) {
         this(what, folder, Pattern.compile("(" + names + ")" + TEMPORARY), Pattern.compile(folders));
     }
 
-    static OwnFiles containers(Path folder) {
+    /** Those of a data location. */
+    public static OwnFiles containers(Path folder) {
         return new OwnFiles(
                 "containers",
                 folder,
@@ -66,17 +70,18 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
                 "[0-9a-f]{8}|metadata-backups|cache(/[0-9a-f]{8})?|disk-index(/[0-9a-f]{16})?");
     }
 
-    static OwnFiles metadata(Path folder) {
+    /** Those of the metadata location. */
+    public static OwnFiles metadata(Path folder) {
         return new OwnFiles(
                 "names, recipes and counts",
                 folder,
                 DATABASE + "|" + COMMON + "|" + SHIPPED + "(\\.new)?|" + HeldUntil.NAME + "|quarantine-\\d+|"
-                        + BESIDE_METADATA + "/.+",
-                BESIDE_METADATA + "(/.+)?");
+                        + OF_PLUGIN + "|" + BESIDE_METADATA + "/.+",
+                "run|" + BESIDE_METADATA + "(/.+)?");
     }
 
     /** The copies that mounts for reading made of a volume in an object store (docs/SCALE.md). */
-    static OwnFiles ofReader(Path metadata) {
+    public static OwnFiles ofReader(Path metadata) {
         return new OwnFiles(
                 "copies for reading",
                 metadata.resolveSibling(metadata.getFileName() + ".reader"),
@@ -85,11 +90,12 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
     }
 
     /** What an interrupted check of a volume in an object store left. */
-    static OwnFiles ofCheck(Path metadata) {
+    public static OwnFiles ofCheck(Path metadata) {
         return new OwnFiles("scratch files of a check", CheckFolder.besideOf(metadata), ".+", ".+");
     }
 
-    static OwnFiles index(Path folder) {
+    /** Those of a fingerprint index, of any class. */
+    public static OwnFiles index(Path folder) {
         String next = "(index-\\d{1,9}/)?";
         return new OwnFiles(
                 "index",
@@ -99,7 +105,8 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
                 "index-\\d{1,9}|" + next + "blocks(/[0-9a-f]{6,})?");
     }
 
-    static OwnFiles ssd(Path folder) {
+    /** Those of a location on the SSD, raw files included. */
+    public static OwnFiles ssd(Path folder) {
         return new OwnFiles(
                 "copies and raw files on the SSD",
                 folder,
@@ -109,7 +116,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
     }
 
     /** Files of the daemon in the base path. */
-    static OwnFiles ofDaemon(Path base, String volume) {
+    public static OwnFiles ofDaemon(Path base, String volume) {
         // Another volume's name may be this one with a dot and more.
         String name = Pattern.quote(volume) + "\\.[a-z-]+(\\.\\d+)?";
         return new OwnFiles("log and lock", base, "(log|run)/" + name + "|log/hs_err_\\d+\\.log", "log|run");
@@ -137,7 +144,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
      *
      * @param progress gets the number of files removed so far
      */
-    void remove(LongConsumer progress) throws IOException {
+    public void remove(LongConsumer progress) throws IOException {
         var removal = new Walk(progress, true);
         removal.through();
         if (names.matcher(IDENTITY).matches()) {
@@ -147,7 +154,7 @@ public record OwnFiles(String what, Path folder, Pattern names, Pattern folders)
     }
 
     /** Removes a folder; one that has something else, or is a mount point or a link, stays. */
-    static void removeIfEmpty(Path folder) throws IOException {
+    public static void removeIfEmpty(Path folder) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
