@@ -174,7 +174,7 @@ public final class FileHistory {
         allDurable();
     }
 
-    void truncate(String name, int size) throws IOException {
+    public void truncate(String name, int size) throws IOException {
         file(name).all.add(Arrays.copyOf(content(name), size));
         volume.change(inode(name), AttributeChange.ofSize(size));
     }
