@@ -20,9 +20,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.objects.S3Gateway;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
-import org.opendedup.sar.objects.S3Gateway;
 import org.opendedup.sar.sdfs.cli.report.Json;
 
 /**

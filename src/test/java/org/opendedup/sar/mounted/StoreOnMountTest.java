@@ -88,8 +88,7 @@ class StoreOnMountTest {
     private void aKilledMachineLosesNothing() throws Exception {
         byte[] large;
         byte[] small;
-        try (MountedVolume first =
-                        made("--durability=remote", "--encrypt").inItsOwnProcess();
+        try (MountedVolume first = made("--durability=remote", "--encrypt").inItsOwnProcess();
                 MountedVolume second = bare()) {
             first.mount();
             large = write(first.mountPoint().resolve("large"), 3_000_000);
