@@ -39,6 +39,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
+import org.rocksdb.RocksDB;
 
 /** A volume in an object store, mounted by two machines one after the other: two folders for volume files. */
 @Timeout(120)
@@ -210,7 +211,9 @@ class StoreOnMountTest {
             ProcessHandle daemon = ProcessHandle.of(first.pid()).orElseThrow();
             Path log = first.log();
             Files.move(away, folder.resolve("gone"));
-            // A process that is made later would close the open file, and wait for the stopped one.
+            // A process that is made later would close the open file, and wait for the stopped one. RocksDB makes one when
+            // its library is loaded.
+            RocksDB.loadLibrary();
             Process signals = new ProcessBuilder(
                             "sh", "-c", "read a; kill -STOP $0; read b; kill -CONT $0", "" + daemon.pid())
                     .start();

@@ -87,7 +87,7 @@ final class LeaseRequest {
         LeaseClock.Moment began = clock.now();
         LeaseRecord mine = LeaseRecord.ofThisProcess(owner, Instant.ofEpochMilli(began.millis()));
         if (now != null) {
-            mine = now.lease().owner().equals(owner) ? now.lease().renewedAt(mine.since()) : mine.after(now.lease());
+            mine = now.lease().isHeldBy(owner) ? now.lease().renewedAt(mine.since()) : mine.after(now.lease());
         }
         try {
             String version = object.replace(now == null ? null : now.version(), mine);

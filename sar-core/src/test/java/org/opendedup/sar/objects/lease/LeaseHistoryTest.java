@@ -16,6 +16,8 @@ import org.opendedup.sar.objects.lease.LeaseWorld.Fault;
 @Timeout(60)
 class LeaseHistoryTest {
     private static final int RUNS = 200;
+    /** An owner that opens the volume for too long does harm in one of some thousand histories. */
+    private static final int RUNS_OF_CONTROLS = 10_000;
     private static final long SECONDS = 300;
     private static final int MACHINES = 3;
 
@@ -48,7 +50,7 @@ class LeaseHistoryTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void controlWhatIsDoneWrongIsFoundOut(Fault fault) {
-        for (long seed = 1; seed <= RUNS; seed++) {
+        for (long seed = 1; seed <= RUNS_OF_CONTROLS; seed++) {
             try {
                 new LeaseWorld(seed, fault, MACHINES).run(SECONDS, true);
             } catch (AssertionError e) {

@@ -42,8 +42,8 @@ final class LeaseWorld {
     private static final long SECOND = 1000 * MS;
     private static final long REQUEST_LIMIT = 20 * SECOND;
 
-    /** The process has ended in the middle of a call. */
-    private static final class Killed extends RuntimeException {
+    /** The process has ended in the middle of a call. An error, because a lease goes on after any exception. */
+    private static final class Killed extends Error {
         private static final long serialVersionUID = 1;
     }
 
