@@ -211,7 +211,8 @@ class StoreOnMountTest {
             ProcessHandle daemon = ProcessHandle.of(first.pid()).orElseThrow();
             Path log = first.log();
             Files.move(away, folder.resolve("gone"));
-            // A process that is made later would close the open file, and wait for the stopped one. RocksDB makes one when
+            // A process that is made later would close the open file, and wait for the stopped one. RocksDB makes one
+            // when
             // its library is loaded.
             RocksDB.loadLibrary();
             Process signals = new ProcessBuilder(

@@ -23,7 +23,7 @@ class IndexParametersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             depth=1            | 'depth' is no parameter of an index; use segment, block, cache, sampling, width
             cache              | 'cache' has no value; cache is 1 to 1024
             cache=0            | cache=0: cache is 1 to 1024

@@ -198,7 +198,7 @@ class PluginContractTest {
         "local-chunkstore, encrypt, true, has keys of its own",
         "extended-config, sar-encrypt, yes, 'yes'",
         "extended-config, sar-passphrase-file, /secret, sar-passphrase-file is for an encrypted volume",
-        "extended-config, sar-passphrase-file, secret, 'secret' is no absolute path",
+        "extended-config, sar-passphrase-file, secret, is no absolute path",
         // SDFS's own index would keep the counts, and a later collection of SAR would find none.
         "local-chunkstore, hashdb-class, org.opendedup.collections.RocksDBMap, hashdb-class",
         "local-chunkstore, hashdb-class, '', hashdb-class",

@@ -18,6 +18,7 @@ class LeaseHistoryTest {
     private static final int RUNS = 200;
     /** An owner that opens the volume for too long does harm in one of some thousand histories. */
     private static final int RUNS_OF_CONTROLS = 10_000;
+
     private static final long SECONDS = 300;
     private static final int MACHINES = 3;
 

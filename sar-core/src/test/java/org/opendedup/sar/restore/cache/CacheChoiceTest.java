@@ -39,7 +39,7 @@ class CacheChoiceTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     lookahead                             | 'lookahead' is no restore cache
                     lookahead-log:                        | '' is no parameter of a restore cache
                     lookahead-log:hot                     | 'hot' is no parameter of a restore cache

@@ -117,6 +117,7 @@ class VolumeFileTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "mode=\"tddfs\" | mode=\"ssd\" | attribute mode of <fast-tier>: 'ssd' is not one of sar, tddfs",
                 "mode=\"tddfs\" | mode=\"pin\" | 'pin' is not one of sar, tddfs",
@@ -127,10 +128,10 @@ class VolumeFileTest {
                 "journal=\"60\" | journal=\"1m\" | '1m' is not a number of seconds from 1 to 2147483647, or off",
                 "journal=\"60\" | journal=\"0\" | '0' is not a number of seconds",
                 "policy=\"lru\" | policy=\"fifo\" | attribute policy of <fast-tier>: 'fifo' is not one of lru, mixed",
-                "journal=\"60\" | '' | <fast-tier> lacks its attribute journal",
+                "journal=\"60\" | `` | <fast-tier> lacks its attribute journal",
                 "high=\"85\" | high=\"85\" hot=\"1\" | <fast-tier> has an unknown attribute hot",
                 "<fast-tier | <fast-tier/><fast-tier | a second element <fast-tier>",
-                "ssd-location=\"/base/ssd\" ssd-capacity=\"1GB\" | '' | promotion needs an SSD location",
+                "ssd-location=\"/base/ssd\" ssd-capacity=\"1GB\" | `` | promotion needs an SSD location",
             })
     void refusesAWrongFastTierAndSaysWhatIsAllowed(String part, String changed, String problem) throws IOException {
         writeChanged(Definitions.withFastTier("pool0", Path.of("/base")), part, changed);
@@ -174,13 +175,14 @@ class VolumeFileTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "<sdfscli enable=\"false\"/> | <sdfscli enable=\"false\"/><cloud/> | unknown element <cloud>",
                 "<extended-config  | <extended-config block-size=\"1\"  | unknown attribute block-size",
                 "<volume name | <volume colour=\"red\" name | unknown attribute colour",
                 "<volume name | <volume name=\"a\"/><volume name | second element <volume>",
                 "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume>: 'plenty' is not a size",
-                "capacity=\"10GB\" | '' | lacks its attribute capacity",
+                "capacity=\"10GB\" | `` | lacks its attribute capacity",
                 "capacity=\"10GB\" | capacity=\"0\" | capacity of <volume>: 0B; it must be at least 1MB",
                 "write-threads=\"2\" | write-threads=\"two\" | write-threads of <io>: 'two' is not a whole number",
                 "enabled=\"false\" | enabled=\"no\" | 'no' is not true or false",
@@ -206,7 +208,7 @@ class VolumeFileTest {
                 "subsystem-config | config | root element is <config>",
                 "<sdfscli | text<sdfscli | text is not allowed",
                 "name=\"pool0\" | name=\"../pool0\" | no volume name",
-                "</subsystem-config> | '' | mkfs.sdfs --recover",
+                "</subsystem-config> | `` | mkfs.sdfs --recover",
                 "base-path=\"/ | base-path=\" | absolute path",
             })
     void refusesWhatIsNotAVolumeFileAndSaysWhere(String part, String changed, String problem) throws IOException {

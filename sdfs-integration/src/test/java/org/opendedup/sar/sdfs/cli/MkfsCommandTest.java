@@ -316,6 +316,7 @@ class MkfsCommandTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "1GB | --tier-mode=tddfs | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
                 "1GB | --tier-mode=tddfs --tddfs-journal=off | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
@@ -384,6 +385,7 @@ class MkfsCommandTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "--volume-capacity=1GB | name the volume: mkfs.sdfs NAME FOLDER",
                 "--volume-name=a/b --volume-capacity=1GB | no volume name",

@@ -409,6 +409,7 @@ class SarCommandTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '`',
             value = {
                 "set | name a parameter to set",
                 "set --policy=luck | not one of reference-count, cost",
