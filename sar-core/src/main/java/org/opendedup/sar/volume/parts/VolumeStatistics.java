@@ -10,6 +10,8 @@ import org.opendedup.sar.metadata.record.Totals;
  * Statistics of a volume at one moment.
  *
  * @param logicalBytes bytes of the files without holes, including bytes that are not stored yet
+ * @param chunkedBytes the part of {@code logicalBytes} that is in chunks: not in the intent log, in memory or only on
+ *     the fast tier
  * @param uniqueBytes bytes of the stored chunks that files refer to, before compression
  * @param garbageBytes bytes of the stored chunks that no file refers to, before compression
  * @param storedBytes bytes of the containers on their disk, compressed
@@ -42,6 +44,7 @@ import org.opendedup.sar.metadata.record.Totals;
  */
 public record VolumeStatistics(
         long logicalBytes,
+        long chunkedBytes,
         long uniqueBytes,
         long garbageBytes,
         long storedBytes,
@@ -72,6 +75,7 @@ public record VolumeStatistics(
         ContainerStore containers = context.containers();
         return new VolumeStatistics(
                 context.capacity().takenBytes(),
+                totals.logicalBytes(),
                 totals.stored().bytes() - totals.stored().garbageBytes(),
                 totals.stored().garbageBytes(),
                 containers.storedBytes(),
@@ -99,9 +103,15 @@ public record VolumeStatistics(
     }
 
     /**
-     * Returns logical bytes divided by unique bytes, so without garbage; 1 if nothing is stored that a file refers to.
+     * Returns the bytes of the files in chunks divided by unique bytes, so without garbage; 1 if nothing is stored that
+     * a file refers to.
      */
     public double dedupRatio() {
-        return uniqueBytes == 0 ? 1 : (double) logicalBytes / uniqueBytes;
+        return uniqueBytes == 0 ? 1 : (double) chunkedBytes / uniqueBytes;
+    }
+
+    /** Returns the bytes of the files in chunks divided by the bytes that are stored; 1 if there are none. */
+    public double reductionRatio() {
+        return storedBytes == 0 ? 1 : (double) chunkedBytes / storedBytes;
     }
 }

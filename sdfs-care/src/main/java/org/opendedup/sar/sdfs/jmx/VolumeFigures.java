@@ -66,11 +66,14 @@ public record VolumeFigures(
         @Figure(value = "Fingerprints in the disk index behind the log of a ChunkStash index", unit = "chunks")
         long diskIndexChunks,
 
-        @Figure(value = "Logical bytes divided by unique bytes; does not count garbage", unit = "ratio")
+        @Figure(
+                value = "Bytes of the files that are in chunks divided by unique bytes; does not count garbage",
+                unit = "ratio")
         double dedupRatio,
 
         @Figure(
-                value = "Logical bytes divided by stored bytes, which include garbage: deduplication and compression",
+                value = "Bytes of the files that are in chunks divided by stored bytes, which include garbage:"
+                        + " deduplication and compression",
                 unit = "ratio")
         double reductionRatio,
 
@@ -184,7 +187,7 @@ public record VolumeFigures(
                 index.share().mostOtherBytes(),
                 index.disk().chunks(),
                 statistics.dedupRatio(),
-                statistics.storedBytes() == 0 ? 1 : (double) statistics.logicalBytes() / statistics.storedBytes(),
+                statistics.reductionRatio(),
                 statistics.files(),
                 statistics.inodesInUse(),
                 statistics.quotas().limited(),

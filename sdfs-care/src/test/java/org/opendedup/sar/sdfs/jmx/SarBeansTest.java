@@ -531,6 +531,7 @@ class SarBeansTest {
                 0,
                 0,
                 0,
+                0,
                 new Quotas.Use(0, 0, 0),
                 IndexUse.UNKNOWN);
     }

@@ -73,6 +73,7 @@ public final class FakeMountService implements MountService {
 
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
             4000,
+            4000,
             2000,
             500,
             1000,
