@@ -102,7 +102,8 @@ public final class AtomicFile {
     }
 
     /**
-     * Moves a file to another name in its folder, durably. What it has is durable before it has the name.
+     * Moves a file or folder to another name in its folder, durably. What it has, its bytes or names, is durable before
+     * it has the name.
      *
      * @throws IOException if it cannot be moved; a file with that name is then unchanged
      */

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.HashSet;
@@ -248,7 +247,7 @@ public final class RemoteMetadata {
         } else {
             PrivateFiles.deleteFolder(folder);
         }
-        Files.move(fresh, folder, StandardCopyOption.ATOMIC_MOVE);
+        AtomicFile.move(fresh, folder);
         Local local = new Local(databases.open(folder), readable.state, readable.follower, true);
         try {
             long reached = local.follower.point().number();
@@ -612,7 +611,7 @@ public final class RemoteMetadata {
         for (int i = 2; Files.exists(aside); i++) {
             aside = sibling(folder, DIVERGED + i);
         }
-        Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+        AtomicFile.move(folder, aside);
         return aside;
     }
 
@@ -639,9 +638,7 @@ public final class RemoteMetadata {
             checkpoints.copyTo(newest.checkpoint(), fresh);
         }
         new LocalState(volume, List.of(point.owner()), point).write(fresh);
-        AtomicFile.force(fresh);
-        Files.move(fresh, folder, StandardCopyOption.ATOMIC_MOVE);
-        AtomicFile.force(Objects.requireNonNull(folder.toAbsolutePath().getParent()));
+        AtomicFile.move(fresh, folder);
     }
 
     /**
