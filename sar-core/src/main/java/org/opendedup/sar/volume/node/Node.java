@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.node;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ import org.opendedup.sar.volume.write.IntentLog;
  * for a short time only, never while waiting for a disk or another lock.
  */
 public final class Node {
+    /** Number of looks at the fast tier that began, of all nodes: a node that was in memory before had some, too. */
+    private static final AtomicLong LOOKS = new AtomicLong();
+
     public final long id;
     public final int type;
     final int device;
@@ -61,9 +65,7 @@ public final class Node {
      * {@link #size} is as it was last seen.
      */
     public @Nullable RawFile raw;
-    /** Number of looks at the fast tier that began, and that of the one whose result the attributes are. */
-    private long looks;
-
+    /** Number of the look at the fast tier whose result the attributes are. */
     private long lookSeen;
     /** The bytes on the fast tier that are newer than the recipe; null if there are none. */
     public @Nullable ChangedBytes changed;
@@ -201,13 +203,12 @@ public final class Node {
 
     /** Looks at a raw file. To be called before any lock is acquired, because the fast tier may hang. */
     public Look look() {
-        RawFile present;
-        long number;
-        synchronized (this) {
-            present = raw;
-            number = ++looks;
+        RawFile present = rawFile();
+        if (present == null) {
+            return Look.NONE;
         }
-        return new Look(present, present == null ? null : present.statusIfReadable(), number);
+        long number = LOOKS.incrementAndGet();
+        return new Look(present, present.statusIfReadable(), number);
     }
 
     /** Returns the attributes, of a raw file as an earlier look found them. */
