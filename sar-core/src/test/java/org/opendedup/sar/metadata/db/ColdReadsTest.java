@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
@@ -33,6 +34,9 @@ import org.rocksdb.WriteOptions;
  * in it.
  */
 final class ColdReadsTest {
+    /** Property of RocksDB: number of tables that are not merged. */
+    private static final String UNMERGED = "rocksdb.num-files-at-level0";
+
     /** About what the least budget gives. */
     private static final long MEMORY_BYTES = 32 << 20;
 
@@ -344,13 +348,18 @@ final class ColdReadsTest {
         assertTrue(lengths.get(1) > 3 * DatabaseOptions.MAX_MANIFEST_BYTES, "the control: " + lengths + " bytes");
     }
 
-    /** The manifest has each table's first and last key. Tables are merged, but their entries in the manifest stay. */
+    /**
+     * The manifest has each table's first and last key. Tables are merged, but their entries in the manifest stay. One
+     * that is written anew has those of all tables that are not merged yet: on a slow machine they must not be many.
+     */
     private static void writeALongKeyManyTimes(OpenDatabase database) throws RocksDBException {
+        ColumnFamilyHandle family = database.handle(Family.XATTR);
         try (FlushOptions wait = new FlushOptions().setWaitForFlush(true)) {
             for (int i = 0; i < 100; i++) {
                 byte[] key = new byte[32 << 10];
-                database.database().put(database.handle(Family.XATTR), key, new byte[] {1});
-                database.database().flush(wait, database.handle(Family.XATTR));
+                database.database().put(family, key, new byte[] {1});
+                database.database().flush(wait, family);
+                TestWait.until(() -> Integer.parseInt(database.database().getProperty(family, UNMERGED)) < 8);
             }
         }
     }
