@@ -3,7 +3,6 @@ package org.opendedup.sar.volume.node;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +24,6 @@ import org.opendedup.sar.volume.write.IntentLog;
  * for a short time only, never while waiting for a disk or another lock.
  */
 public final class Node {
-    /** Number of looks at the fast tier that began, of all nodes: a node that was in memory before had some, too. */
-    private static final AtomicLong LOOKS = new AtomicLong();
-
     public final long id;
     public final int type;
     final int device;
@@ -65,8 +61,8 @@ public final class Node {
      * {@link #size} is as it was last seen.
      */
     public @Nullable RawFile raw;
-    /** Number of the look at the fast tier whose result the attributes are. */
-    private long lookSeen;
+    /** When the look at the fast tier began whose result the attributes are. */
+    private long lookedNs = Long.MIN_VALUE;
     /** The bytes on the fast tier that are newer than the recipe; null if there are none. */
     public @Nullable ChangedBytes changed;
     /** Whether it was created without a name and never had one; a file may still get one. */
@@ -194,9 +190,9 @@ public final class Node {
      *
      * @param raw the file's place there; null if it is not raw
      * @param status null if it is not raw, or cannot be examined at present
-     * @param number the later a look began, the higher
+     * @param beganNs when it began, by {@link System#nanoTime}
      */
-    public record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status, long number) {
+    public record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status, long beganNs) {
         /** Of a file that is not raw. */
         public static final Look NONE = new Look(null, null, 0);
     }
@@ -207,8 +203,8 @@ public final class Node {
         if (present == null) {
             return Look.NONE;
         }
-        long number = LOOKS.incrementAndGet();
-        return new Look(present, present.statusIfReadable(), number);
+        long beganNs = System.nanoTime();
+        return new Look(present, present.statusIfReadable(), beganNs);
     }
 
     /** Returns the attributes, of a raw file as an earlier look found them. */
@@ -219,8 +215,8 @@ public final class Node {
             return attributes(inUseBytes());
         }
         // Another thread may have had the result of a later look before.
-        if (earlier.number > lookSeen) {
-            lookSeen = earlier.number;
+        if (earlier.beganNs >= lookedNs) {
+            lookedNs = earlier.beganNs;
             size = status.size();
             modifiedNs = status.modifiedNs();
             changedNs = present.changedNs(status, changedNs);
