@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -156,6 +157,34 @@ class FileRangesTest {
         writing.get();
         volume.context().nodes().unpin(node);
         assertTrue(inSteps.containsAll(halves), () -> halves + " of which took steps: " + inSteps);
+    }
+
+    /** A range across the end of a file is zeroed while a write makes the file longer: before it, or after it. */
+    @Test
+    @Timeout(60)
+    void aWriteBehindTheEndIsZeroedAsAWhole() throws Exception {
+        ExecutorService programs = Executors.newSingleThreadExecutor();
+        byte[] line = new byte[12];
+        Arrays.fill(line, (byte) 'q');
+        try {
+            for (int round = 0; round < 3000; round++) {
+                volume.change(a.inode(), AttributeChange.ofSize(0));
+                write(a, 0, new byte[] {'a', 'b', 'c', 'd', 'e', 'f'});
+                CyclicBarrier begins = new CyclicBarrier(2);
+                Future<?> writing = programs.submit(() -> {
+                    begins.await();
+                    write(a, 3, line);
+                    return null;
+                });
+                begins.await();
+                volume.zero(a, 5, 5, true);
+                writing.get();
+                byte[] zeroed = Arrays.copyOfRange(read(a, 0, 15), 5, 10);
+                assertTrue(zeroed[0] == zeroed[4], () -> new String(zeroed, UTF_8));
+            }
+        } finally {
+            programs.shutdown();
+        }
     }
 
     private static long completions(Node node) {

@@ -147,7 +147,8 @@ public final class FileRanges {
             node.beginChange();
             long done = metadata.ranges().punch(node.id, from, Math.min(to, heldEnd), STEP);
             synchronized (node) {
-                drop(node, contents, from, done);
+                // What was written behind the end meanwhile is in memory only.
+                drop(node, contents, from, done == to ? Math.min(end, node.size) : done);
             }
             nodes.markDirty(node);
             return done == to ? end : done;
