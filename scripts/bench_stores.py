@@ -247,7 +247,7 @@ class Hdfs(Server):
                   # With three nodes there is none to take the place of a lost one.
                   "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER"}
         self.configure(self.folder / "conf", values)
-        self.java = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-cp", f"{self.folder / 'conf'}:{jars}/*"]
+        self.java = ["java", "-Xmx384m", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={self.folder}", "-cp", f"{self.folder / 'conf'}:{jars}/*"]
         self.run("org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-force")
         self.spawn("namenode", *self.java, "org.apache.hadoop.hdfs.server.namenode.NameNode", until=self.port)
         for node in range(self.nodes):

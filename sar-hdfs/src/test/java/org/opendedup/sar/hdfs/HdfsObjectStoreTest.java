@@ -46,6 +46,7 @@ class HdfsObjectStoreTest extends ObjectStoreContract {
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),
                         "-Xmx512m",
                         "-XX:TieredStopAtLevel=1",
+                        "-Djava.io.tmpdir=" + folder,
                         "-cp",
                         classes + "/*",
                         "org.apache.hadoop.test.MiniDFSClusterManager",
