@@ -81,7 +81,7 @@ public final class MountUsers {
         try {
             return worksIn(process.resolve("cwd"))
                     || worksIn(process.resolve("root"))
-                    || hasOpen(process.resolve("fdinfo"))
+                    || hasOpen(process.resolve("fdinfo")) && !isOfAnother(process)
                     || hasMapped(process.resolve("maps"))
                     || keepsInNamespace(process);
         } catch (IOException e) {
@@ -108,13 +108,26 @@ public final class MountUsers {
         return false;
     }
 
+    /**
+     * Returns whether another mount has the number by now: the kernel gives that of a mount that is gone to the next.
+     */
+    private boolean isOfAnother(Path process) throws IOException {
+        return tableOf(process)
+                .withId(mount.id())
+                .filter(present -> !present.device().equals(mount.device()))
+                .isPresent();
+    }
+
+    private static MountTable tableOf(Path process) throws IOException {
+        return MountTable.of(Files.readAllBytes(process.resolve("mountinfo")));
+    }
+
     private boolean keepsInNamespace(Path process) throws IOException {
         Path namespace = Files.readSymbolicLink(process.resolve("ns/mnt"));
         if (!detached || seen.contains(namespace)) {
             return false;
         }
-        boolean keeps =
-                MountTable.of(Files.readAllBytes(process.resolve("mountinfo"))).hasDevice(mount.device());
+        boolean keeps = tableOf(process).hasDevice(mount.device());
         if (keeps) {
             seen.add(namespace);
         }
