@@ -240,7 +240,7 @@ final class StoreReads implements Closeable {
                 }
                 isCaching.set(true);
             } catch (IOException e) {
-                // A full disk refuses each: that is told once.
+                // A full disk refuses each write. The log says so once.
                 if (isCaching.getAndSet(false)) {
                     log.warn("what is read of {} is not cached: {}", store, e.getMessage());
                 }

@@ -18,8 +18,11 @@ public final class S3Gateway implements AutoCloseable {
     /** Exit code of the script where no server can be had. */
     private static final int NONE = 3;
 
-    /** Of the server that runs. */
-    private static volatile Map<String, String> present = Map.of();
+    /** Names in the environment of programs, by the properties of a JVM that has no other environment. */
+    private static final Map<String, String> NAMES = Map.of(
+            "aws.accessKeyId", "AWS_ACCESS_KEY_ID",
+            "aws.secretAccessKey", "AWS_SECRET_ACCESS_KEY",
+            "aws.region", "AWS_REGION");
 
     private final Map<String, String> variables = new HashMap<>();
     private final ProcessHandle process;
@@ -40,11 +43,7 @@ public final class S3Gateway implements AutoCloseable {
         }
         process = ProcessHandle.of(Long.parseLong(variables.get("S3_GATEWAY_PID")))
                 .orElseThrow();
-        // The client in this JVM reads properties, since its environment is that of the JVM.
-        System.setProperty("aws.accessKeyId", variables.get("AWS_ACCESS_KEY_ID"));
-        System.setProperty("aws.secretAccessKey", variables.get("AWS_SECRET_ACCESS_KEY"));
-        System.setProperty("aws.region", variables.get("AWS_REGION"));
-        present = Map.copyOf(variables);
+        NAMES.forEach((property, name) -> System.setProperty(property, variables.get(name)));
     }
 
     /** The address below a prefix of its bucket. */
@@ -54,15 +53,19 @@ public final class S3Gateway implements AutoCloseable {
 
     /** Returns what programs need in their environment to use the server that runs; nothing if there is none. */
     public static Map<String, String> variables() {
+        Map<String, String> present = new HashMap<>();
+        NAMES.forEach((property, name) -> {
+            String value = System.getProperty(property);
+            if (value != null) {
+                present.put(name, value);
+            }
+        });
         return present;
     }
 
     @Override
     public void close() {
         process.destroyForcibly();
-        present = Map.of();
-        for (String property : List.of("aws.accessKeyId", "aws.secretAccessKey", "aws.region")) {
-            System.clearProperty(property);
-        }
+        NAMES.keySet().forEach(System::clearProperty);
     }
 }

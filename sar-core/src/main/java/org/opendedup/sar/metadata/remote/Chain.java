@@ -67,7 +67,7 @@ final class Chain {
             return source.length();
         }
 
-        /** Returns the point behind the segment. */
+        /** Returns the point of the log at the end of the segment. */
         ChainPoint point() {
             return point;
         }

@@ -10,7 +10,7 @@ import org.opendedup.sar.objects.ObjectParts;
  *     by the time limit of the store
  * @param firstPause longest pause before the second try; it doubles with each further one
  * @param longestPause bound of the pauses
- * @param rangeBytes a longer read is divided into ranges of so many bytes
+ * @param rangeBytes length of a range, in bytes: a longer read is divided into ranges of this length
  * @param wholeBytes a longer object is put in parts
  * @param partBytes length of such parts, in bytes; they are larger if there were too many
  * @param lanes ranges and parts at the same time, of all callers

@@ -7,7 +7,7 @@ import org.opendedup.sar.sort.TupleSort;
 
 /** What differs, sorted by inode: whether the file itself does, and names. */
 final class Found implements Closeable {
-    /** What is told of an inode, in the order in which it must be added. */
+    /** The kinds of changes of an inode, in the order in which they must be added. */
     enum Kind {
         /** The file shows something else. */
         CHANGED,

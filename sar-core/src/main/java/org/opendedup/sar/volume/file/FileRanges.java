@@ -147,7 +147,7 @@ public final class FileRanges {
             node.beginChange();
             long done = metadata.ranges().punch(node.id, from, Math.min(to, heldEnd), STEP);
             synchronized (node) {
-                // What was written behind the end meanwhile is in memory only.
+                // Bytes that were written after the former end since then are in memory only.
                 drop(node, contents, from, done == to ? Math.min(end, node.size) : done);
             }
             nodes.markDirty(node);

@@ -100,7 +100,7 @@ public final class SnapshotReceiver implements Closeable {
         metadata = volume.metadata();
     }
 
-    /** Returns what a sender that reads answers is told first. */
+    /** Returns the first answer to a sender that reads answers. */
     public Greeting greeting() throws IOException {
         return new Greeting(
                 metadata.header().pageBytes(),

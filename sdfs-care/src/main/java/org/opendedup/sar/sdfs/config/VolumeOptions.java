@@ -334,11 +334,13 @@ public final class VolumeOptions {
             .byDefaultAs("none")
             .changedBy("set --store-prices")
             .atNextMount()
-            .text(
-                    "What the store charges. The status tells what the volume costs, and a garbage collection decides what "
-                            + "is worth writing anew: "
-                            + "none, s3-standard, s3-standard-ia, or five numbers with commas between them: a GB stored for a "
-                            + "month, 1000 puts, 1000 reads, a GB read, the days for which an object is charged at least.");
+            .text("What the store charges. The status tells what the volume costs, and a garbage "
+                    + "collection decides what "
+                    + "is worth writing anew: "
+                    + "none, s3-standard, s3-standard-ia, or five numbers with commas "
+                    + "between them: a GB stored for a "
+                    + "month, 1000 puts, 1000 reads, a GB read, the days for which an "
+                    + "object is charged at least.");
 
     public static final VolumeOption<LocalCache> LOCAL_CACHE = STORE.option(
                     "--local-cache", "", "", text("[FOLDER:]SIZE", LocalCache::parse))

@@ -153,7 +153,8 @@ public final class HealthRules {
             degraded(
                     "object-store-refuses",
                     "what is put does not get into " + store + "; " + missing + reason,
-                    "Remove the cause: a store that does not answer, wrong credentials, no space; what waits follows by itself",
+                    "Remove the cause: a store that does not answer, wrong credentials, no space; "
+                            + "what waits follows by itself",
                     figures);
         } else if (remote.missingMs() > STORE_LAG.toMillis()) {
             degraded(

@@ -126,7 +126,8 @@ public final class CheckCommand implements Callable<Integer> {
             description = "First mend the metadata database. tables, the default: replace damaged tables by their "
                     + "copies in the automatic backups, which loses nothing; does nothing if not all can be replaced. "
                     + "records: take every single record that can be read, and say what is lost. The present database "
-                    + "is kept aside. Of a volume in an object store, both take the newest state there that can be read, "
+                    + "is kept aside. Of a volume in an object store, both take the newest state "
+                    + "there that can be read, "
                     + "and give up what followed it.")
     MetadataRecovery.@Nullable Parts salvageMetadata;
 
@@ -232,7 +233,8 @@ public final class CheckCommand implements Callable<Integer> {
         if (restoreMetadata != null) {
             FoldersOnly.require(
                     definition,
-                    "The metadata in the store have no other backup: each opening uses the newest checkpoint there that is"
+                    "The metadata in the store have no other backup: each opening uses the newest "
+                            + "checkpoint there that is"
                             + " whole. If the check says that an object is missing or damaged, bring that object back"
                             + " from an earlier version of it, which the store keeps if you told it to");
         }

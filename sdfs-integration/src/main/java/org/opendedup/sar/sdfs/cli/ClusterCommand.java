@@ -46,7 +46,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Keeps archives of files on several volumes, so that together they have the space of all.",
             "",
-            "A volume is named by the folder where it is mounted, on this machine or by NFS, SSHFS or the like. What is",
+            "A volume is named by the folder where it is mounted, on this machine or by NFS, SSHFS "
+                    + "or the like. What is",
             "put is divided into blocks by its content; similar blocks go to the same volume, which deduplicates them.",
             "Nothing is stored twice: a block is lost with its volume. Add volumes to get more space."
         },
@@ -74,7 +75,8 @@ final class ClusterCommand extends VolumeCommand {
             description = {
                 "Makes a cluster of volumes that are mounted.",
                 "",
-                "Each volume gets a folder CLUSTER.cluster, and parts of the shards by its capacity. This machine keeps",
+                "Each volume gets a folder CLUSTER.cluster, and parts of the shards by its "
+                        + "capacity. This machine keeps",
                 "the folders in CLUSTER-cluster.conf beside the volume files."
             },
             footer = "Example:  sdfscli cluster create home --volume=/mnt/a --volume=/net/b/pool --volume=/net/c/pool")

@@ -69,7 +69,8 @@ final class MetadataBackupCommand extends VolumeCommand {
         if (cli.environment().configDirectory().ofPlugin(cli.name()).isEmpty()) {
             FoldersOnly.require(
                     VolumeFile.read(cli.volumeFile()),
-                    "The store has the metadata, as of each commit. Against objects that somebody deletes there, let the"
+                    "The store has the metadata, as of each commit. Against objects that somebody "
+                            + "deletes there, let the"
                             + " store keep earlier versions of objects");
         }
         if (acceptRestored) {

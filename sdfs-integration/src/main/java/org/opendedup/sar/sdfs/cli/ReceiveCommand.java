@@ -42,12 +42,15 @@ import picocli.CommandLine.Option;
             "Receives snapshots that 'send' of another volume writes, from the standard input.",
             "",
             "The volume must not be mounted. The first stream has everything, and needs a new volume; it makes the",
-            "volume a replica, whose files programs read and nothing else changes. Each further stream has what changed",
-            "since a snapshot that both volumes have. A snapshot is there when its stream was received to its end, with",
+            "volume a replica, whose files programs read and nothing else changes. Each further "
+                    + "stream has what changed",
+            "since a snapshot that both volumes have. A snapshot is there when its stream was "
+                    + "received to its end, with",
             "the name and the time that it has in the other volume."
         },
         footer = {
-            "If a stream ends early, or the machine stops, what was received stays. Until the rest is there, the volume",
+            "If a stream ends early, or the machine stops, what was received stays. Until the rest "
+                    + "is there, the volume",
             "cannot be mounted. With 'send --to' the next call goes on by itself; else the error names what",
             "'send --resume' needs, as does this command with an empty input.",
             "",

@@ -30,15 +30,18 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "send",
         description = {
-            "Sends a snapshot, or what differs from an earlier one, to a copy of the volume on this or another machine.",
+            "Sends a snapshot, or what differs from an earlier one, to a copy of the volume on this "
+                    + "or another machine.",
             "",
             "Without --to, writes the stream to the standard output: to a file, or through a pipe to 'receive'. With",
-            "--to, runs a command whose input and output are those of 'receive --answer': it says what the copy has already, so",
+            "--to, runs a command whose input and output are those of 'receive --answer': it says "
+                    + "what the copy has already, so",
             "only chunks that it lacks are sent, and a transfer that broke off goes on where it was."
         },
         footer = {
             "The volume is in use meanwhile. Every chunk is verified before it is sent; a damaged one ends the stream,",
-            "and its file is named. The stream of an encrypted volume is sealed: it is received with a passphrase or key",
+            "and its file is named. The stream of an encrypted volume is sealed: it is received "
+                    + "with a passphrase or key",
             "of this volume. docs/operations/replica.md says more.",
             "",
             "Without --to, the report goes to the error stream, also with --json.",

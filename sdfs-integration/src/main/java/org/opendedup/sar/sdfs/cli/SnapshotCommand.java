@@ -167,16 +167,20 @@ final class SnapshotCommand extends CommandGroup {
             description = {
                 "Tells which files and folders differ between two snapshots, or a snapshot and now.",
                 "",
-                "Prints a line for each path: + new, - deleted, M modified, R renamed or moved, and what of it differs:",
+                "Prints a line for each path: + new, - deleted, M modified, R renamed or moved, and "
+                        + "what of it differs:",
                 "content, attributes, link (only a name of the file is new or deleted), replaced (another file has the",
                 "name). Reads no bytes of files: the time depends on what was changed, not on the size of the volume."
             },
             footer = {
-                "A renamed folder is one line; what is in it has one only if it differs. A file is modified if its bytes",
-                "were written, or its mode, owner, extended attributes or modification time are others. A folder is not",
+                "A renamed folder is one line; what is in it has one only if it differs. A file is "
+                        + "modified if its bytes",
+                "were written, or its mode, owner, extended attributes or modification time are "
+                        + "others. A folder is not",
                 "modified because names in it are. Without B, the volume makes a snapshot for as long as it compares.",
                 "",
-                "Paths begin at the root of the volume. Those of - and before -> are as in A, all others as in B. Lines",
+                "Paths begin at the root of the volume. Those of - and before -> are as in A, all "
+                        + "others as in B. Lines",
                 "are in the order of paths, up to 50000; more are in the order in which the files were made. Names are",
                 "escaped; --json has the exact bytes of a name that is no UTF-8, in base64.",
                 "",
@@ -271,7 +275,8 @@ final class SnapshotCommand extends CommandGroup {
                 "A snapshot that is held is not deleted, whoever asks. The others that are named are; the exit code is",
                 "1 then.",
                 "",
-                "FIRST%%LAST is the range of snapshots from one to another, with both. Without FIRST it begins with the",
+                "FIRST%%LAST is the range of snapshots from one to another, with both. Without "
+                        + "FIRST it begins with the",
                 "oldest one, without LAST it ends with the newest one.",
                 "",
                 "Examples:",
@@ -448,17 +453,21 @@ final class SnapshotCommand extends CommandGroup {
             },
             footer = {
                 "It takes as long as what was changed since needs, and a look at each record of the metadata; no bytes",
-                "of files move. A mount after a crash in the middle finishes it first. If the disk is full in the middle,",
+                "of files move. A mount after a crash in the middle finishes it first. If the disk "
+                        + "is full in the middle,",
                 "make space and mount, or roll back to the snapshot that was made before with --discard.",
                 "",
-                "Files on the fast tier that are not as they were lie in chunks afterwards. Limits of quotas stay as they",
+                "Files on the fast tier that are not as they were lie in chunks afterwards. Limits "
+                        + "of quotas stay as they",
                 "are now; what is used is counted anew.",
                 "",
-                "Run it as the user who mounts the volume. To bring single folders back, leave it mounted and copy them:",
+                "Run it as the user who mounts the volume. To bring single folders back, leave it "
+                        + "mounted and copy them:",
                 "  sdfscli pool0 clone /mnt/pool0/.snapshots/before-upgrade/etc /mnt/pool0/etc.old",
                 "",
                 "Examples:",
-                "  sdfscli pool0 snapshot rollback before-upgrade --dry-run     # how many files come back, go and change",
+                "  sdfscli pool0 snapshot rollback before-upgrade --dry-run     # how many files "
+                        + "come back, go and change",
                 "  sdfscli pool0 snapshot rollback before-upgrade"
             })
     void rollback(

@@ -162,9 +162,9 @@ class MkfsCommandTest {
                 Definitions.plain("pool0", Path.of("/srv/pool0")).with(VolumeOptions.ENCRYPTED, true);
         Path file = ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml");
         Path mountPoint = Path.of("/mnt/pool0");
-        String found = new MkfsReport(file, definition, mountPoint, "passphrase_file=/root/my pass").summary();
-        assertTrue(found.contains(" sdfs nofail,passphrase_file=/root/my\\040pass,x-systemd"), found);
-        assertTrue(found.contains(" -o 'passphrase_file=/root/my pass' pool0 /mnt/pool0\n"), found);
+        String found = new MkfsReport(file, definition, mountPoint, "passphrase_file=/keys/my pass").summary();
+        assertTrue(found.contains(" sdfs nofail,passphrase_file=/keys/my\\040pass,x-systemd"), found);
+        assertTrue(found.contains(" -o 'passphrase_file=/keys/my pass' pool0 /mnt/pool0\n"), found);
         found = new MkfsReport(file, definition, mountPoint, "").summary();
         assertTrue(found.contains(" sdfs nofail,passphrase_file=FILE,x-systemd"), found);
         assertFalse(found.contains(" -o "), found);

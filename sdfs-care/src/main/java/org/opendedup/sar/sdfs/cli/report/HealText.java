@@ -75,8 +75,8 @@ public final class HealText {
         if (missing > 0) {
             text.append("\nMISSING: ")
                     .append(missing)
-                    .append(
-                            " containers, with all their chunks. Bring their packs back; sdfscli VOLUME damaged names them.");
+                    .append(" containers, with all their chunks. Bring their packs back; sdfscli "
+                            + "VOLUME damaged names them.");
         }
         if (!isWhole(report)) {
             all.stream()
