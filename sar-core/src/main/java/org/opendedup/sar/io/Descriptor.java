@@ -20,8 +20,10 @@ final class Descriptor implements Closeable {
     private static final int WILL_NEED = 3;
 
     private static final int DONT_NEED = 4;
-    /** Bytes that one call expects: the kernel reads no more in one call than it reads ahead, 128 KiB by default. */
-    private static final int EXPECTED_AT_ONCE = 128 << 10;
+    /** Bytes that the kernel reads by one call at least: what it reads ahead, 128 KiB by default. */
+    private static final int EXPECTED_AT_LEAST = 128 << 10;
+    /** Bytes that one call expects at most: most disks take that as one request, and the kernel then reads all of it. */
+    private static final int EXPECTED_AT_ONCE = 1 << 20;
 
     private final Libc.Functions libc;
     private final int number;
@@ -56,9 +58,10 @@ final class Descriptor implements Closeable {
     void expect(long offset, long length) {
         long end = offset + length;
         for (long at = offset; at < end; ) {
-            long next = Math.min(end, (at | EXPECTED_AT_ONCE - 1) + 1);
-            int unused = libc.posix_fadvise(number, at, next - at, WILL_NEED);
-            at = next;
+            // How much of it the kernel reads, it does not say: the next call passes over what is being read already.
+            long to = Math.min(end, (at | EXPECTED_AT_ONCE - 1) + 1);
+            int unused = libc.posix_fadvise(number, at, to - at, WILL_NEED);
+            at = Math.min(end, (at | EXPECTED_AT_LEAST - 1) + 1);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.objects.ObjectStore;
 import org.opendedup.sar.objects.ObjectStores;
@@ -126,6 +127,8 @@ final class LeaseCommand extends VolumeCommand {
             try (ObjectStore store = ObjectStores.open(address)) {
                 return use.of(new LeaseObject(address, store));
             }
+        } catch (CorruptionException e) {
+            throw new CommandFailedException(e.getMessage() + "; " + LeaseObject.REMEDY);
         } catch (IllegalArgumentException e) {
             throw new CommandFailedException(String.valueOf(e.getMessage()));
         }

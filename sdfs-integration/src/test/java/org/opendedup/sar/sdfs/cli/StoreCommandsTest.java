@@ -223,6 +223,10 @@ class StoreCommandsTest {
         spoil("lease");
         IOException damaged = assertThrows(IOException.class, () -> Volume.open(config("first", "pool0")));
         assertTrue(damaged.getMessage().contains("then delete the object 'lease'"), damaged::getMessage);
+        assertEquals(ExitCode.FAILED, sdfscli("bare", address, "lease"));
+        assertTrue(output.err().contains("then delete the object 'lease'"), output.err());
+        assertEquals(ExitCode.FAILED, sdfscli("bare", address, "lease", "break", "--yes"));
+        assertTrue(output.err().contains("then delete the object 'lease'"), output.err());
         try (ObjectStore store = ObjectStores.open(address)) {
             store.delete(List.of("lease"));
         }
