@@ -90,7 +90,9 @@ public final class MetadataStore implements Closeable {
     private final ContainerTable containers;
     private final Quotas quotas;
     private final IdAllocator inodes;
-    private volatile long inodeGeneration;
+    /** Of the inodes that this opening makes; see {@link Inode#generation}. */
+    private final long inodeGeneration = newGeneration();
+
     private final IdAllocator containerIds;
     private final EpochHistory epochs;
     private final Snapshots snapshots;
@@ -127,14 +129,6 @@ public final class MetadataStore implements Closeable {
         intents = new IntentRecords(overlay);
         raws = new RawRecords(overlay);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK, false);
-        if (database.isShipped()) {
-            // An owner before may have given these numbers to files that the object store never got, and handles of NFS
-            // to their readers.
-            inodeGeneration = anotherGeneration();
-        } else {
-            byte[] generation = database.get(Family.SYSTEM, SystemRecords.INODE_GENERATION);
-            inodeGeneration = generation == null ? 1 : SystemRecords.decodeNumber(generation);
-        }
         containerIds = allocator(
                 SystemRecords.NEXT_CONTAINER, database.isShipped() ? SHIPPED_CONTAINER_BLOCK : CONTAINER_BLOCK, true);
         epochs = EpochHistory.open(database, header.volume());
@@ -369,22 +363,20 @@ public final class MetadataStore implements Closeable {
 
     /**
      * Begins a new epoch of metadata that were restored from a backup, durably: what other epochs of the volume did
-     * after the backup is then of another history. Its inodes after the backup, whose numbers are used again, had
-     * another generation.
+     * after the backup is then of another history.
      *
      * @param firstUnknown ids from this one on are not in the container table
      */
     public void branch(long firstUnknown) throws IOException {
-        long generation = anotherGeneration();
-        try (Batch batch = database.batch()) {
-            batch.put(Family.SYSTEM, SystemRecords.INODE_GENERATION, SystemRecords.encodeNumber(generation));
-            batch.commit();
-        }
-        inodeGeneration = generation;
         epochs.begin(new SecureRandom().nextLong(), firstUnknown);
     }
 
-    private static long anotherGeneration() {
+    /**
+     * Returns another generation for each opening. A number of an inode is used again in another volume, after a
+     * restore of the metadata or of the whole volume from a backup, and if another machine gave it to a file that never
+     * came into the object store. Somebody may have a handle of NFS to the file that had it before.
+     */
+    private static long newGeneration() {
         return new SecureRandom().nextInt(2, Integer.MAX_VALUE);
     }
 

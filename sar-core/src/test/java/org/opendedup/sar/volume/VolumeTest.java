@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -16,6 +17,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume on real folders, used like a front end. */
@@ -104,6 +106,30 @@ class VolumeTest extends OpenVolumeTrial {
         reopen();
         assertEquals(0, volume.attributes(inode).blocks());
         assertConsistent();
+    }
+
+    /** A client of NFS may have a handle of a file of the volume that was in the same place before. */
+    @Test
+    void aHandleOfAnotherVolumeIsOfNoFile() throws IOException {
+        long inode = make("a");
+        long generation = volume.attributes(inode).generation();
+        VolumeConfig another = VolumeConfigs.in(folder.resolve("other"), 4L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(another);
+        try (Volume other = Volume.open(another)) {
+            Attributes made = other.makeNode(Inode.ROOT, name("b"), 0100644, 0, ALICE);
+            assertEquals(inode, made.inode(), "the control: the number is the same");
+            assertNotEquals(generation, made.generation());
+        }
+    }
+
+    /** The whole volume may have been put back from a backup meanwhile: then the numbers after it are used again. */
+    @Test
+    void eachOpeningGivesItsInodesAnotherGeneration() throws IOException {
+        long inode = make("a");
+        long generation = volume.attributes(inode).generation();
+        reopen();
+        assertEquals(generation, volume.attributes(inode).generation(), "the same file");
+        assertNotEquals(generation, volume.attributes(make("b")).generation());
     }
 
     @Test

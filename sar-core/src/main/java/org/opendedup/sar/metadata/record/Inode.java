@@ -11,9 +11,9 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * length, and the target's bytes. The inode number is the key.
  *
  * @param id inode number; 1 is the root directory; never reused
- * @param generation distinguishes two uses of one number (NFS): 1, or another one that new inodes get since the
- *     metadata were restored from a backup, because numbers that were used after the backup are used again then; at
- *     most 2^31 - 1
+ * @param generation distinguishes two uses of one number (NFS): another one in each opening of a volume, because a
+ *     number is used again in another volume, and after a restore from a backup; 1 for the root directory; at most
+ *     2^31 - 1
  * @param mode file type and permissions, as in {@code st_mode}
  * @param links number of names; for a directory 2 plus the number of its subdirectories
  * @param project number of the project that it is charged to, see {@link QuotaId}; 0 if there is none

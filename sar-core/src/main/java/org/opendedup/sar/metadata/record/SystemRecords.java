@@ -17,8 +17,6 @@ public final class SystemRecords {
     public static final byte[] HEADER = Keys.of("header");
     public static final byte[] NAME_HASH = Keys.of("name-hash");
     public static final byte[] NEXT_INODE = Keys.of("next-inode");
-    /** The generation of new inodes; absent, and 1, if the metadata were never restored from a backup. */
-    public static final byte[] INODE_GENERATION = Keys.of("inode-generation");
     /** The number of the next snapshot; absent before the first one. */
     public static final byte[] NEXT_SNAPSHOT = Keys.of("next-snapshot");
 
