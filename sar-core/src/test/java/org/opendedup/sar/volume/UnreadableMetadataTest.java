@@ -453,6 +453,28 @@ class UnreadableMetadataTest {
         assertEquals(List.of(), problems());
     }
 
+    /** The kernel takes the new length from the answer. After an error it keeps the former one, and shows zeros. */
+    @Test
+    void aFileWhoseTailCannotBeRemovedIsCutOffAllTheSame() throws Exception {
+        byte[] content = random();
+        long inode = store("file", content);
+        write(inode, volume.context().metadata().recipes().pageBytes(), random());
+        volume.close();
+        byte[] key = Keys.of(inode, 1);
+        byte[] damaged = metadata.get(Family.RECIPE, key).clone();
+        damaged[damaged.length / 2]++;
+        MetadataDefects.put(metadata, Family.RECIPE, key, damaged);
+        open();
+        byte[] left = Arrays.copyOf(Arrays.copyOf(content, 1000), BYTES);
+        assertEquals(1000, volume.change(inode, AttributeChange.ofSize(1000)).size());
+        assertArrayEquals(left, read(Inode.ROOT, "file"));
+        IOException refused = assertThrows(IOException.class, () -> write(inode, BYTES, content));
+        assertTrue(refused.getMessage().contains("old tail cannot be removed"), refused.getMessage());
+        remount();
+        assertEquals(1000, volume.attributes(inode).size());
+        assertArrayEquals(left, read(Inode.ROOT, "file"));
+    }
+
     private boolean hasVersions() throws IOException {
         try (var versions = PresentRecords.of(volume.context().metadata()).versions()) {
             return versions.next();

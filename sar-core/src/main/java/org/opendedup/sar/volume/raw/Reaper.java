@@ -214,7 +214,9 @@ public final class Reaper implements Closeable {
     /**
      * Removes the recipe pages of a truncated file, starting with {@code fromPage}, and ends the truncation. The file
      * does not grow until then. Commits nothing, so that it can be called where a commit would wait for the caller. If
-     * there is no space, the removal continues in the background, because the new length is already set.
+     * there is no space, the removal continues in the background, because the new length is already set. A page that
+     * cannot be read or removed fails nothing either: the kernel would keep the former length, and show zeros up to it.
+     * {@link #checkTail} then refuses to let the file grow.
      */
     public void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
         boolean done = false;
@@ -223,13 +225,14 @@ public final class Reaper implements Closeable {
                 done = cutBatch(node, fromPage);
             }
         } catch (IOException e) {
-            if (!isToWait(e)) {
-                throw e;
+            if (isToWait(e)) {
+                log.debug("the tail of inode {} is removed when the volume takes changes: {}", node.id, e.getMessage());
+                reapTailLater(new Dead(node.id, fromPage, nodes.pin(node.id)), nodes);
+                node.endCutting();
+                done = true;
+            } else {
+                log.error("inode {} was cut off, and its old tail is tried again at the next mount", node.id, e);
             }
-            log.debug("the tail of inode {} is removed when the volume takes changes: {}", node.id, e.getMessage());
-            reapTailLater(new Dead(node.id, fromPage, nodes.pin(node.id)), nodes);
-            node.endCutting();
-            done = true;
         } finally {
             if (!done) {
                 unfinishedTails.add(node.id);
