@@ -309,11 +309,25 @@ public class FuseFileSystem {
             throw e;
         }
         if (writable && volume.fastTier().settings().isEnabled()) {
-            // Whether a file lies on the fast tier is decided when it is opened and empty.
-            close(handle);
-            return open(inode, true, caller);
+            reopenEmpty(handle, inode, caller);
         }
         return handle;
+    }
+
+    /**
+     * Opens a file that was cut off anew, because whether it lies on the fast tier is decided when it is opened and
+     * empty. It keeps its handle: another user could take the place of one that is given back, and after an open that
+     * fails the kernel keeps the former length of the file.
+     */
+    private void reopenEmpty(long handle, long inode, Owner caller) throws IOException {
+        volume.close(openFiles.get(handle));
+        try {
+            openFiles.replace(handle, volume.open(inode, true, caller.uid()));
+        } catch (IOException | RuntimeException | Error e) {
+            openFiles.remove(handle);
+            names.closed(inode);
+            throw e;
+        }
     }
 
     private long open(long inode, boolean writable, Owner caller) throws IOException {

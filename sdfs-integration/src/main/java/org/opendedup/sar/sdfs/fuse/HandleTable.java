@@ -44,6 +44,15 @@ public final class HandleTable<T> {
     }
 
     /**
+     * Puts another file of the same user in the place of one, which is closed.
+     *
+     * @throws PosixException EBADF if no open file has this handle
+     */
+    public void replace(long handle, T value) throws PosixException {
+        open.put(handle, new Held<>(value, known(open.get(handle), handle).user));
+    }
+
+    /**
      * Removes a file and returns it. The caller closes it.
      *
      * @throws PosixException EBADF if no open file has this handle

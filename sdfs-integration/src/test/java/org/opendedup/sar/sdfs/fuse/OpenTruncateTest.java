@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
@@ -97,6 +99,45 @@ class OpenTruncateTest {
             files.write(handle, 0, ByteBuffer.wrap(new byte[200]));
             files.close(handle);
             assertEquals(200, files.attributes(inode).size());
+        }
+    }
+
+    /** Otherwise the file would be cut off by an open that fails. The kernel then keeps its former length. */
+    @Test
+    void nobodyTakesThePlaceOfAFileThatIsCutOff(@TempDir Path folder) throws Exception {
+        VolumeConfig config =
+                config(folder).withSsd(folder.resolve("ssd"), TIER).withRaw(RAW);
+        Volume.create(config);
+        try (Volume volume = Volume.open(config)) {
+            Owner root = new Owner(0, 0);
+            var waiting = new AtomicLong();
+            FuseFileSystem files =
+                    new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(1)) {
+                        @Override
+                        public void close(long handle) throws IOException {
+                            super.close(handle);
+                            long inode = waiting.getAndSet(0);
+                            if (inode != 0) {
+                                open(inode, false, false, root);
+                            }
+                        }
+                    };
+            FuseFileSystem.CreatedFile other =
+                    files.create(Inode.ROOT, "other".getBytes(UTF_8), 0100644, true, root);
+            files.close(other.handle());
+            FuseFileSystem.CreatedFile made = files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, root);
+            long inode = made.attributes().inode();
+            files.write(made.handle(), 0, ByteBuffer.wrap(new byte[100]));
+            files.close(made.handle());
+            waiting.set(other.attributes().inode());
+            long handle = files.open(inode, true, true, root);
+            assertEquals(0, files.attributes(inode).size());
+            files.write(handle, 0, ByteBuffer.wrap(new byte[50]));
+            files.close(handle);
+            assertEquals(0, waiting.get(), "the control: somebody waited for the place, and has it now");
+            assertThrows(PosixException.class, () -> files.open(inode, false, false, root));
+            assertEquals(50, files.attributes(inode).size());
+            files.end();
         }
     }
 
