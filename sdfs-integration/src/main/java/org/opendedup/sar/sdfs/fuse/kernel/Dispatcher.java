@@ -63,7 +63,7 @@ final class Dispatcher {
         this.interrupts = interrupts;
         var privileges = new Privileges(operations, cache, ThreadStatus::hasGroup, request);
         this.files = new FileRequests(exchange, privileges, served, syncs);
-        this.names = new NameRequests(exchange);
+        this.names = new NameRequests(exchange, privileges);
         this.attributes = new AttributeRequests(exchange, privileges);
         this.projects = new ProjectRequests(exchange);
     }

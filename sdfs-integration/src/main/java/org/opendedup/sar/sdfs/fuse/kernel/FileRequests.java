@@ -179,17 +179,22 @@ final class FileRequests {
 
     int create() throws IOException {
         int flags = request.takeInt();
-        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        int mode = takeModeOfNew();
         Owner caller = exchange.takeCaller();
         request.skip(4);
         byte[] name = request.takeName();
         return created(operations.create(request.node(), name, mode, isWritable(flags), caller), flags);
     }
 
+    private int takeModeOfNew() throws IOException {
+        int permissions = request.takeInt() & FileMode.PERMISSIONS;
+        return FileMode.REGULAR | privileges.modeOfNew(request.node(), permissions);
+    }
+
     /** Makes a file without a name. The arguments are those of CREATE; the name in them has no meaning. */
     int createUnnamed() throws IOException {
         int flags = request.takeInt();
-        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        int mode = takeModeOfNew();
         return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()), flags);
     }
 

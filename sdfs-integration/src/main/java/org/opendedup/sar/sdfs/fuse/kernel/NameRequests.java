@@ -27,9 +27,11 @@ final class NameRequests {
     private final FuseFileSystem operations;
     private final Request request;
     private final Reply reply;
+    private final Privileges privileges;
 
-    NameRequests(Exchange exchange) {
+    NameRequests(Exchange exchange, Privileges privileges) {
         this.exchange = exchange;
+        this.privileges = privileges;
         this.operations = exchange.operations();
         this.request = exchange.request();
         this.reply = exchange.reply();
@@ -77,7 +79,7 @@ final class NameRequests {
     }
 
     int makeNode() throws IOException {
-        int mode = request.takeInt();
+        int mode = privileges.modeOfNew(request.node(), request.takeInt());
         int device = request.takeInt();
         Owner caller = exchange.takeCaller();
         request.skip(4);

@@ -117,6 +117,20 @@ record Privileges(FuseFileSystem operations, KernelCache cache, Groups groups, R
         return kept == inode.mode() ? change : change.withMode(kept & FileMode.PERMISSIONS);
     }
 
+    /**
+     * Returns the mode of a new file or node. In a setgid directory it gets the group of the directory. A program then
+     * is setgid only if the caller is root or of that group. Kernels before Linux 6.0 leave this to the service.
+     */
+    int modeOfNew(long directory, int mode) throws IOException {
+        int program = FileMode.SETGID | FileMode.GROUP_EXECUTE;
+        if ((mode & program) != program || request.uid() == ROOT) {
+            return mode;
+        }
+        Attributes parent = operations.attributes(directory);
+        boolean isOthers = (parent.mode() & FileMode.SETGID) != 0 && !isOfGroup(parent.gid());
+        return isOthers ? mode & ~FileMode.SETGID : mode;
+    }
+
     /** Removes setgid after a caller who may not keep it has set the access list of a file. */
     void dropSetGid(long inode) throws IOException {
         int mode = operations.attributes(inode).mode();

@@ -266,6 +266,29 @@ class DispatcherTest {
         assertEquals(0100666, modeAfterSetting(make(0106666, 7), size, 0, 0), "truncate by root without CAP_FSETID");
     }
 
+    /** Its group is that of the folder, whoever made it. Kernels since Linux 6.0 see to this themselves. */
+    @Test
+    void aNewProgramInASetgidFolderIsSetgidIfItsMakerIsOfTheGroup() throws Exception {
+        long folder = make(0042777, 7);
+        long plain = make(0040777, 7);
+        for (int opcode : new int[] {Opcode.MKNOD, Opcode.CREATE, Opcode.TMPFILE}) {
+            assertEquals(0100755, modeOfNew(opcode, folder, 02755, 1000, 1000), "another user");
+            assertEquals(0104755, modeOfNew(opcode, folder, 06755, 1000, 1000), "setuid is his own");
+            assertEquals(0102755, modeOfNew(opcode, folder, 02755, 1000, 7), "one of the group");
+            assertEquals(0102755, modeOfNew(opcode, folder, 02755, 0, 0), "root");
+            assertEquals(0102645, modeOfNew(opcode, folder, 02645, 1000, 1000), "no program for its group");
+            assertEquals(0102755, modeOfNew(opcode, plain, 02755, 1000, 1000), "with his own group");
+        }
+    }
+
+    private int modeOfNew(int opcode, long folder, int mode, int uid, int gid) throws IOException {
+        byte[] arguments = opcode == Opcode.MKNOD ? ints(FileMode.REGULAR | mode, 0, 0, 0) : ints(2, mode, 0, 0);
+        int length = put(opcode, folder, arguments, name(opcode == Opcode.TMPFILE ? "/" : "n" + memory.inodes()));
+        request.putInt(24, uid).putInt(28, gid);
+        assertEquals(16 + 128 + (opcode == Opcode.MKNOD ? 0 : 16), dispatcher.dispatch(length));
+        return reply.getInt(MODE_IN_ENTRY);
+    }
+
     @Test
     void aFileThatIsNotCutOffKeepsItsPrivileges() throws Exception {
         long inode = make(0106777, 0);
