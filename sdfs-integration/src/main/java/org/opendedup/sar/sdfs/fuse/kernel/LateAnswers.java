@@ -27,13 +27,14 @@ final class LateAnswers implements Closeable {
     /** With at most one task per waiting thread of other programs. */
     private final SyncThreads threads = new SyncThreads(THREADS, "fuse-late");
 
-    private final Invalidation invalidation;
+    /** One of each thread, because several send one at a time, and each is put into its memory first. */
+    private final ThreadLocal<Invalidation> invalidation;
     /** Guarded by itself. */
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
 
     LateAnswers(Libc libc) {
         this.libc = libc;
-        this.invalidation = new Invalidation(libc);
+        this.invalidation = ThreadLocal.withInitial(() -> new Invalidation(libc));
     }
 
     /**
@@ -58,7 +59,7 @@ final class LateAnswers implements Closeable {
      * also drops its clean pages from that offset on.
      */
     private void writeBack(int fd, long inode, long from) {
-        if (!invalidation.send(fd, inode, from)) {
+        if (!invalidation.get().send(fd, inode, from)) {
             LOG.warn(
                     "the kernel did not write back inode {}: {}",
                     inode,
