@@ -49,9 +49,6 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     private static final int REVENTS = 6;
     private static final int POLLERR = 8;
 
-    /** Copies a descriptor, as fcntl(2) says. */
-    private static final int F_DUPFD_CLOEXEC = 1030;
-
     private final Libc libc;
     private final SharedDescriptor device;
     private final ByteBuffer requestBuffer;
@@ -217,17 +214,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     }
 
     private void send(Notes notes) {
-        int[] copy = {-1};
-        // Answers to requests that this waits for may go through the same descriptor meanwhile.
-        device.whileOpen(fd -> copy[0] = libc.functions().fcntl(fd, F_DUPFD_CLOEXEC, 0L));
-        if (copy[0] < 0) {
-            return;
-        }
-        try {
-            notes.send(copy[0], new Invalidation(libc));
-        } finally {
-            libc.functions().close(copy[0]);
-        }
+        device.withCopy(fd -> notes.send(fd, new Invalidation(libc)));
     }
 
     /** Sends notes to the kernel. */

@@ -27,7 +27,7 @@ final class LateAnswers implements Closeable {
     /** With at most one task per waiting thread of other programs. */
     private final SyncThreads threads = new SyncThreads(THREADS, "fuse-late");
 
-    /** One of each thread, because several send one at a time, and each is put into its memory first. */
+    /** One for each thread: a notification is put into its memory before it is sent. */
     private final ThreadLocal<Invalidation> invalidation;
     /** Guarded by itself. */
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
@@ -48,23 +48,28 @@ final class LateAnswers implements Closeable {
 
     /** See {@link KernelCache#answerAfterWriteBack}. */
     void submitAfterWriteBack(SharedDescriptor device, Asker asker, long inode, long from, LateAnswer answer) {
-        submit(device, asker, () -> {
-            device.whileOpen(fd -> writeBack(fd, inode, from));
-            return answer.get();
-        });
+        submit(device, asker, () -> isWrittenBack(device, inode, from) ? answer.get() : -Errno.EIO);
     }
 
     /**
      * Makes the kernel write back an inode from an offset on. The kernel has no message that only writes back: this one
-     * also drops its clean pages from that offset on.
+     * also drops its clean pages from that offset on. It takes as long as the writes, and others answer meanwhile
+     * through the same descriptor.
+     *
+     * @return whether the kernel did so; if not, what it has would be missing in an answer
      */
-    private void writeBack(int fd, long inode, long from) {
-        if (!invalidation.get().send(fd, inode, from)) {
-            LOG.warn(
-                    "the kernel did not write back inode {}: {}",
-                    inode,
-                    libc.functions().strerror(Libc.errno()));
-        }
+    private boolean isWrittenBack(SharedDescriptor device, long inode, long from) {
+        boolean[] sent = new boolean[1];
+        device.withCopy(fd -> {
+            sent[0] = invalidation.get().send(fd, inode, from);
+            if (!sent[0]) {
+                LOG.warn(
+                        "the kernel did not write back inode {}: {}",
+                        inode,
+                        libc.functions().strerror(Libc.errno()));
+            }
+        });
+        return sent[0];
     }
 
     /**

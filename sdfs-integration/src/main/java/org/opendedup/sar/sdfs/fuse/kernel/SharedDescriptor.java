@@ -8,6 +8,9 @@ import org.opendedup.sar.io.Libc;
  * {@link #whileOpen}, because the kernel may give the number of a closed descriptor to another file.
  */
 final class SharedDescriptor implements Closeable {
+    /** Copies a descriptor, as fcntl(2) says. */
+    private static final int F_DUPFD_CLOEXEC = 1030;
+
     private final Libc libc;
     private final int number;
     /** Lock: held while another thread uses the descriptor, and while it is closed. */
@@ -38,6 +41,23 @@ final class SharedDescriptor implements Closeable {
             if (!closed) {
                 use.with(number);
             }
+        }
+    }
+
+    /**
+     * Runs {@code use} with a copy, unless the descriptor is closed or cannot be copied. For what may take long: others
+     * use the descriptor meanwhile, and may close it.
+     */
+    void withCopy(Use use) {
+        int[] copy = {-1};
+        whileOpen(fd -> copy[0] = libc.functions().fcntl(fd, F_DUPFD_CLOEXEC, 0L));
+        if (copy[0] < 0) {
+            return;
+        }
+        try {
+            use.with(copy[0]);
+        } finally {
+            libc.functions().close(copy[0]);
         }
     }
 

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -8,18 +9,23 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 
 /** Answers that wait until the kernel has sent what it has of a file, on files in place of the channels. */
 @Timeout(120)
 class LateAnswersTest {
     private static final int NOTE_BYTES = 40;
+    private static final int ERROR = 4;
+    private static final int UNIQUE = 8;
     private static final int INODE = 16;
     private static final int FROM = 24;
 
@@ -73,5 +79,47 @@ class LateAnswersTest {
         assertEquals(4096, ofOne.getLong(FROM));
         assertEquals(22, ofOther.getLong(INODE));
         assertEquals(8192, ofOther.getLong(FROM));
+    }
+
+    /** The kernel sends the bytes in the meantime, which takes as long as the writes. */
+    @Test
+    void othersAreAnsweredWhileAFileIsSent() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch written = new CountDownLatch(1);
+        Libc libc = libc(() -> {
+            begun.countDown();
+            written.await();
+        });
+        Path file = folder.resolve("file");
+        try (SharedDescriptor device = open(libc, file);
+                LateAnswers answers = new LateAnswers(libc)) {
+            answers.submitAfterWriteBack(device, new Asker(1, 101), 11, 0, () -> 1);
+            begun.await();
+            Thread sync = new Thread(() -> answers.send(device, 102, LateAnswer.DONE));
+            sync.start();
+            sync.join(10_000);
+            boolean isAnswered = !sync.isAlive();
+            written.countDown();
+            sync.join();
+            assertTrue(isAnswered, "an fsync waits for another program's seek");
+        }
+        assertEquals(102, sent(file).getLong(UNIQUE));
+    }
+
+    /** An answer without what the kernel has would say that there is a hole. */
+    @Test
+    void whatCannotBeSentFailsTheAnswer() throws Exception {
+        Path file = folder.resolve("file");
+        Libc libc = new Libc((Libc.Functions) Proxy.newProxyInstance(
+                Libc.class.getClassLoader(),
+                new Class<?>[] {Libc.Functions.class},
+                (self, method, arguments) -> method.getName().equals("fcntl") ? -1 : method.invoke(real, arguments)));
+        try (SharedDescriptor device = open(libc, file);
+                LateAnswers answers = new LateAnswers(libc)) {
+            answers.submitAfterWriteBack(device, new Asker(1, 101), 11, 0, () -> 1);
+        }
+        ByteBuffer answer = sent(file);
+        assertEquals(101, answer.getLong(UNIQUE));
+        assertEquals(-Errno.EIO, answer.getInt(ERROR));
     }
 }
