@@ -101,6 +101,17 @@ public class FuseFileSystem {
         volume.requireLease();
     }
 
+    /**
+     * Returns the numbers of the inodes that are open for writing, so that the kernel may have bytes of them. Leaves
+     * out those on the fast tier, which may not answer.
+     */
+    public Set<Long> writtenInodes() {
+        return openFiles.values().stream()
+                .filter(file -> file.isWritable() && !file.isOnFastTier())
+                .map(OpenFile::inode)
+                .collect(Collectors.toSet());
+    }
+
     /** Returns the numbers of the inodes of open files. */
     public Set<Long> openInodes() {
         return openFiles.values().stream().map(OpenFile::inode).collect(Collectors.toSet());

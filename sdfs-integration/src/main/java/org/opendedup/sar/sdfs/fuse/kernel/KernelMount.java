@@ -362,11 +362,16 @@ public final class KernelMount implements Closeable {
     }
 
     /**
-     * Makes the kernel send the written data in its cache that it has not sent yet. Does not fail if bytes of some file
-     * are refused, also earlier: their program hears of it, and a user at the limit of a quota must not keep others
-     * from what follows. Do not call this from a thread that serves this file system.
+     * Makes the kernel send the written data in its cache that it has not sent yet, and waits for it. The kernel also
+     * drops its pages of files that are open for writing, because only that makes it wait: syncfs(2) begins to write,
+     * and does not wait for the answers of a FUSE file system. Those of a closed file have arrived when close(2)
+     * returns. What is on its way already is not waited for by kernels before Linux 6.16. Does not fail if bytes of
+     * some file are refused, also earlier: their program hears of it, and a user at the limit of a quota must not keep
+     * others from what follows. Do not call this from a thread that serves this file system.
      */
     public void writeBack() throws IOException {
+        // First, because a kernel before Linux 6.16 waits for what it sends, and not for what syncfs(2) sends.
+        dropPages(operations.writtenInodes());
         String refusal = refusedInWriteBack();
         if (refusal != null) {
             LOG.warn(

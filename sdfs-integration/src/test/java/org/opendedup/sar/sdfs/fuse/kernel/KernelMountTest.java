@@ -184,6 +184,40 @@ class KernelMountTest {
         }
     }
 
+    /** A snapshot has everything that was written before the command, also what is only in the kernel's cache. */
+    @Test
+    void whatWasWrittenHasArrivedWhenTheKernelHasWrittenBack() throws Exception {
+        int bytes = 8 << 20;
+        AtomicInteger arrived = new AtomicInteger();
+        MemoryFileSystem slow = new MemoryFileSystem() {
+            @Override
+            public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+                int length = source.remaining();
+                try {
+                    // The last one alone, so that others are served meanwhile.
+                    Thread.sleep(offset + length < bytes ? 0 : 1000);
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+                super.writeBack(handle, offset, source);
+                arrived.addAndGet(length);
+            }
+        };
+        try (MountedToy toy = new MountedToy(slow)) {
+            try (FileChannel open = FileChannel.open(
+                    toy.root.resolve("f"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                ByteBuffer content = ByteBuffer.wrap(Shell.randomBytes(bytes));
+                while (content.hasRemaining()) {
+                    open.write(content);
+                }
+                toy.mount.writeBack();
+                assertTrue(arrived.get() >= bytes, () -> arrived.get() + " bytes have arrived");
+            }
+        } finally {
+            slow.closeVolume();
+        }
+    }
+
     @Test
     void aBusyMountIsNotUnmountedButClosedInTheEnd() throws Exception {
         Path root;
