@@ -233,6 +233,11 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         lateAnswers.submit(device, asker, answer);
     }
 
+    @Override
+    public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
+        lateAnswers.submitOrDropPages(device, asker, inode, from, answer);
+    }
+
     /**
      * Answers a request that the worker left to other threads, or that is abandoned, by 0 or an error number. For
      * threads other than the worker.

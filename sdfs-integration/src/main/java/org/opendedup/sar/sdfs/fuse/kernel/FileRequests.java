@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.common.Errno;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -318,14 +319,36 @@ final class FileRequests {
         FallocateMode mode = FallocateMode.of(request.takeInt());
         dropCapabilityUnknownToTheKernel(request.node());
         privileges.dropForWritingUnlessRoot(request.node());
-        if (length <= SHORT_BYTES) {
-            mode.apply(operations, handle, offset, length);
-            return 0;
-        }
-        return answerInTurn(() -> {
+        Late whole = () -> {
             mode.apply(operations, handle, offset, length);
             return LateAnswer.DONE;
-        });
+        };
+        if (length > SHORT_BYTES) {
+            return mode.zeroes() ? answerOrDropPages(offset, whole) : answerInTurn(whole);
+        }
+        try {
+            whole.answer();
+            return 0;
+        } catch (PosixException e) {
+            throw e;
+        } catch (IOException e) {
+            if (!mode.zeroes()) {
+                throw e;
+            }
+            return answerOrDropPages(offset, () -> {
+                throw e;
+            });
+        }
+    }
+
+    /**
+     * Answers a request that zeroes a range from an offset on, in steps of which the first ones may have been made if
+     * it fails. The kernel drops its pages of the range only after a success, and would go on to show their former
+     * bytes.
+     */
+    private int answerOrDropPages(long offset, Late zeroing) {
+        cache.answerOrDropPages(asker(), request.node(), offset, late(zeroing));
+        return ANSWERED_LATER;
     }
 
     /** A request that another thread serves. The request buffer then already holds another one. */

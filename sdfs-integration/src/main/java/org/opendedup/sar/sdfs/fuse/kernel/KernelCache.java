@@ -27,6 +27,12 @@ interface KernelCache {
     void answerInTurn(Asker asker, LateAnswer answer);
 
     /**
+     * As {@link #answerInTurn}, for a change that may have been made in part if the answer is an error. The kernel then
+     * drops its pages of an inode from an offset on before the answer; it sends those first that it has not sent.
+     */
+    void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer);
+
+    /**
      * Whose request is answered.
      *
      * @param user user ID of the program

@@ -51,6 +51,17 @@ final class LateAnswers implements Closeable {
         submit(device, asker, () -> isWrittenBack(device, inode, from) ? answer.get() : -Errno.EIO);
     }
 
+    /** See {@link KernelCache#answerOrDropPages}. */
+    void submitOrDropPages(SharedDescriptor device, Asker asker, long inode, long from, LateAnswer answer) {
+        submit(device, asker, () -> {
+            long value = answer.get();
+            if (value < 0) {
+                isWrittenBack(device, inode, from);
+            }
+            return value;
+        });
+    }
+
     /**
      * Makes the kernel write back an inode from an offset on. The kernel has no message that only writes back: this one
      * also drops its clean pages from that offset on. It takes as long as the writes, and others answer meanwhile

@@ -53,9 +53,13 @@ class DispatcherTest {
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseFileSystem operations, Agreement agreement) {
+        return dispatcher(operations, agreement, new NoKernel());
+    }
+
+    private Dispatcher dispatcher(FuseFileSystem operations, Agreement agreement, KernelCache cache) {
         return new Dispatcher(
                 operations,
-                new NoKernel(),
+                cache,
                 agreement,
                 served,
                 interrupted::add,
@@ -66,7 +70,7 @@ class DispatcherTest {
     }
 
     /** Has nothing cached. */
-    private static final class NoKernel implements KernelCache {
+    private static class NoKernel implements KernelCache {
         @Override
         public void invalidate(long inode) {}
 
@@ -78,6 +82,11 @@ class DispatcherTest {
         @Override
         public void answerInTurn(Asker asker, LateAnswer answer) {
             throw new AssertionError("no request is long");
+        }
+
+        @Override
+        public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
+            throw new AssertionError("no change is made in part");
         }
     }
 
@@ -573,6 +582,37 @@ class DispatcherTest {
         assertArrayEquals(expected, Arrays.copyOf(read.array(), 10));
         assertArrayEquals(expected, Arrays.copyOfRange(read.array(), 20, 30));
         assertArrayEquals(Arrays.copyOf(expected, 5), Arrays.copyOfRange(read.array(), 30, 35));
+    }
+
+    /** The kernel drops its pages of a range by itself only if all of it is zeroed. */
+    @Test
+    void aRangeThatMayBeZeroedInPartIsTakenOutOfTheKernelsCache() throws Exception {
+        List<String> answers = new ArrayList<>();
+        KernelCache cache = new NoKernel() {
+            @Override
+            public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
+                answers.add(asker.unique() + ": inode " + inode + " from " + from + ", answer " + answer.get());
+            }
+        };
+        MemoryFileSystem damaged = new MemoryFileSystem() {
+            @Override
+            public void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
+                if (length == 1) {
+                    throw new PosixException(PosixException.Reason.EFBIG, "nothing was done");
+                }
+                throw new IOException("a page of the recipe cannot be read");
+            }
+        };
+        Dispatcher failing = dispatcher(damaged, ALL_TAKEN, cache);
+        assertErrno(Errno.EFBIG, failing.dispatch(put(Opcode.FALLOCATE, 2, longs(7, 4096, 1), ints(3, 0))));
+        assertEquals(List.of(), answers);
+        for (long length : new long[] {4096, 1L << 30}) {
+            int sent = put(Opcode.FALLOCATE, 2, longs(7, 4096, length), ints(3, 0));
+            assertEquals(Dispatcher.NO_REPLY, failing.dispatch(sent));
+        }
+        String answer = UNIQUE + ": inode 2 from 4096, answer " + -Errno.EIO;
+        assertEquals(List.of(answer, answer), answers);
+        damaged.closeVolume();
     }
 
     @Test

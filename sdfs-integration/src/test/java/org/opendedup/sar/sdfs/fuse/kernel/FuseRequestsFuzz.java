@@ -38,6 +38,11 @@ public final class FuseRequestsFuzz {
         public void answerInTurn(Asker asker, LateAnswer answer) {
             answer.get();
         }
+
+        @Override
+        public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
+            answer.get();
+        }
     }
 
     /** Takes nothing over. */

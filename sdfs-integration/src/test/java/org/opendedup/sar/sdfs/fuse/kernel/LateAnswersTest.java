@@ -106,6 +106,30 @@ class LateAnswersTest {
         assertEquals(102, sent(file).getLong(UNIQUE));
     }
 
+    /** A change that failed may have been made in part; one that was made the kernel knows itself. */
+    @Test
+    void pagesAreDroppedIfAChangeFails() throws Exception {
+        Libc libc = libc(() -> {});
+        Path file = folder.resolve("file");
+        try (SharedDescriptor device = open(libc, file);
+                LateAnswers answers = new LateAnswers(libc)) {
+            answers.submitOrDropPages(device, new Asker(1, 101), 11, 4096, () -> -Errno.EIO);
+        }
+        ByteBuffer sent = sent(file);
+        assertEquals(NOTE_BYTES, sent.getInt(0));
+        assertEquals(11, sent.getLong(INODE));
+        assertEquals(4096, sent.getLong(FROM));
+        assertEquals(-Errno.EIO, sent.getInt(NOTE_BYTES + ERROR), "the answer follows");
+        assertEquals(101, sent.getLong(NOTE_BYTES + UNIQUE));
+
+        Path other = folder.resolve("other");
+        try (SharedDescriptor device = open(libc, other);
+                LateAnswers answers = new LateAnswers(libc)) {
+            answers.submitOrDropPages(device, new Asker(1, 102), 11, 4096, () -> LateAnswer.DONE);
+        }
+        assertEquals(16, Files.size(other));
+    }
+
     /** An answer without what the kernel has would say that there is a hole. */
     @Test
     void whatCannotBeSentFailsTheAnswer() throws Exception {
