@@ -61,7 +61,10 @@ public class FuseFileSystem {
     private final SeenNames names = new SeenNames();
     private final RequestFailures failures;
     private final RequestLatencies latencies = new RequestLatencies();
-    /** Inodes of open files of which bytes from the kernel's write-back cache found no space, and how many bytes. */
+    /**
+     * Inodes of files that are open for writing, of which bytes from the kernel's write-back cache found no space, and
+     * how many bytes.
+     */
     private final Map<Long, Integer> refused = new ConcurrentHashMap<>();
 
     /** @param options the options of the mount to be made */
@@ -549,11 +552,18 @@ public class FuseFileSystem {
         countingFailures(() -> volume.commit());
     }
 
+    /** Returns whether any handle may write a file. */
+    private boolean isWritten(long inode) {
+        return openFiles.values().stream().anyMatch(file -> file.inode() == inode && file.isWritable());
+    }
+
     /** Closes a handle. */
     public void close(long handle) throws IOException {
         OpenFile file = openFiles.remove(handle);
         names.closed(file.inode());
-        refused.remove(file.inode());
+        if (refused.containsKey(file.inode()) && !isWritten(file.inode())) {
+            refused.remove(file.inode());
+        }
         volume.close(file);
     }
 
