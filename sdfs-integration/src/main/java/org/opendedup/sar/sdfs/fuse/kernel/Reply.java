@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
+import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**
@@ -173,7 +174,7 @@ final class Reply {
         int start = position;
         putLong(attributes.inode());
         putLong(attributes.size());
-        putLong(attributes.blocks());
+        putLong(blocks(attributes));
         putLong(Math.floorDiv(attributes.accessedNs(), NANOS));
         putLong(Math.floorDiv(attributes.modifiedNs(), NANOS));
         putLong(Math.floorDiv(attributes.changedNs(), NANOS));
@@ -188,6 +189,15 @@ final class Reply {
         putInt(PAGE_BYTES);
         putInt(0);
         assert position - start == ATTR_BYTES : position - start;
+    }
+
+    /**
+     * Returns the blocks of an inode, of a regular file at least 1. The kernel asks for them when a program closes the
+     * file, and counts none for what it has not sent yet. GNU tar with {@code --sparse} does not read a file without
+     * blocks: the archive of one that a program has just made, and still has open, would have zeros.
+     */
+    private static long blocks(Attributes attributes) {
+        return FileMode.isRegular(attributes.mode()) ? Math.max(1, attributes.blocks()) : attributes.blocks();
     }
 
     /** Puts {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
@@ -205,7 +215,7 @@ final class Reply {
         putShort(0);
         putLong(attributes.inode());
         putLong(attributes.size());
-        putLong(attributes.blocks());
+        putLong(blocks(attributes));
         putLong(0);
         putTime(attributes.accessedNs());
         putTime(attributes.createdNs());

@@ -218,6 +218,24 @@ class KernelMountTest {
         }
     }
 
+    /** tar takes a file without blocks for one hole, whatever its length is. */
+    @Test
+    void aFileThatAProgramHasOpenIsArchivedWithItsBytes() throws Exception {
+        try (MountedToy toy = new MountedToy(memory)) {
+            Path empty = Files.createFile(toy.root.resolve("old"));
+            String archived = "tar -cSf - %s | tar -xOf - | tr -cd x | wc -c";
+            ByteBuffer content = ByteBuffer.wrap("x".repeat(5000).getBytes(StandardCharsets.US_ASCII));
+            try (FileChannel old = FileChannel.open(empty, StandardOpenOption.WRITE);
+                    FileChannel made = FileChannel.open(
+                            toy.root.resolve("new"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                assertEquals(5000, old.write(content.duplicate()));
+                assertEquals(5000, made.write(content.duplicate()));
+                assertEquals("5000", toy.shell(archived.formatted("new")));
+                assertEquals("5000", toy.shell(archived.formatted("old")));
+            }
+        }
+    }
+
     @Test
     void aBusyMountIsNotUnmountedButClosedInTheEnd() throws Exception {
         Path root;
