@@ -335,6 +335,37 @@ class FurtherLocationTest {
         }
     }
 
+    /** Its disk is not mounted: the folder is there, and has no pack. */
+    @Test
+    void aLocationWhoseDiskIsGoneIsNotLeft() throws IOException {
+        prepare();
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+        }
+        movePacks();
+        try (Volume volume = Volume.open(with)) {
+            Path away = Files.move(further, folder.resolve("away"));
+            Files.createDirectory(further);
+            IOException refused = assertThrows(IOException.class, () -> leave(volume));
+            assertTrue(refused.getMessage().contains("is not there"), refused.getMessage());
+            assertFalse(volume.context().engine().data().locations().get(1).isLeaving());
+            Files.delete(further);
+            Files.move(away, further);
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+            leave(volume);
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+        assertFalse(Files.exists(further));
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+    }
+
+    private void leave(Volume volume) throws IOException {
+        volume.collector().collect(CollectionLimits.leaving(further), (done, of, returned) -> true);
+    }
+
     /** Another program fills the disk of a location between two looks at its space. */
     @Test
     void aLocationThatOthersFillIsLeftWithoutAShortage() throws IOException {

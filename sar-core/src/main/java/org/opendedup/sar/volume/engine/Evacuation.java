@@ -65,6 +65,7 @@ public final class Evacuation {
      */
     synchronized void begin(Path folder) throws IOException {
         Location location = data.further(folder);
+        location.requirePresent();
         if (data.locations().stream().allMatch(each -> each == location || each.isLeaving())) {
             throw new IOException("no other data location takes the containers of " + folder);
         }
@@ -72,7 +73,11 @@ public final class Evacuation {
         location.setLeaving(true);
     }
 
-    /** Returns the packs that are still in a location. */
+    /**
+     * Returns the packs that are still in a location.
+     *
+     * @throws IOException also if that is not known, because its disk is not there
+     */
     Set<Long> packs(Path folder) throws IOException {
         return data.further(folder).packs();
     }
@@ -81,7 +86,7 @@ public final class Evacuation {
      * Ends the use of a location that has no pack any more.
      *
      * @param kept containers that could not be moved
-     * @throws IOException if it has packs; they stay
+     * @throws IOException if it has packs, which stay, or if that is not known, because its disk is not there
      */
     synchronized void end(Path folder, long kept) throws IOException {
         Location location = data.further(folder);

@@ -123,10 +123,17 @@ public final class DataLocations implements Directory {
             return !leaving && refusal() == null;
         }
 
-        /** Returns the numbers of the packs here. */
+        /**
+         * Returns the numbers of the packs here.
+         *
+         * @throws IOException also if its disk is not there
+         */
         public Set<Long> packs() throws IOException {
             Set<Long> packs = new HashSet<>();
+            // Before and after: a folder without its disk has no pack.
+            requirePresent();
             directory.forEach(name -> PackFormat.numberOf(name).ifPresent(packs::add));
+            requirePresent();
             return packs;
         }
 
@@ -152,6 +159,14 @@ public final class DataLocations implements Directory {
             } catch (IOException e) {
                 log.debug("{} does not answer", directory, e);
                 return false;
+            }
+        }
+
+        /** @throws IOException if it is not {@link #isPresent there} */
+        public void requirePresent() throws IOException {
+            if (!isPresent()) {
+                throw new IOException(
+                        "the data location " + directory + " is not there: " + SystemError.NO_DEVICE_TEXT);
             }
         }
 
