@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -364,6 +365,53 @@ class FurtherLocationTest {
 
     private void leave(Volume volume) throws IOException {
         volume.collector().collect(CollectionLimits.leaving(further), (done, of, returned) -> true);
+    }
+
+    /** The command that uses it again is answered while the containers are being moved. */
+    @Test
+    void aLocationThatIsUsedAgainWhileItIsBeingLeftStays() throws IOException {
+        prepare();
+        byte[] stored = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "a", stored);
+        }
+        movePacks();
+        try (Volume volume = Volume.open(with)) {
+            DataLocations.Location location =
+                    volume.context().engine().data().locations().get(1);
+            IOException refused = assertThrows(IOException.class, () -> volume.collector()
+                    .collect(CollectionLimits.leaving(further), (done, of, returned) -> {
+                        useAgainIfLeaving(volume, location);
+                        return true;
+                    }));
+            assertTrue(refused.getMessage().contains("used it again"), refused.getMessage());
+            assertEquals(
+                    List.of(DataLocation.State.USED),
+                    volume.context().metadata().locations().all().stream()
+                            .map(DataLocation::state)
+                            .toList());
+            assertTrue(volume.context().engine().data().locations().contains(location));
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+        try (Volume volume = Volume.open(with)) {
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+            leave(volume);
+            IOException gone = assertThrows(IOException.class, () -> volume.addDataLocation(further));
+            assertTrue(gone.getMessage().contains(further.toString()), gone.getMessage());
+        }
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
+        }
+    }
+
+    private void useAgainIfLeaving(Volume volume, DataLocations.Location location) {
+        if (location.isLeaving()) {
+            try {
+                volume.addDataLocation(further);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
     /** Another program fills the disk of a location between two looks at its space. */

@@ -31,7 +31,6 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.ProvenHints;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
@@ -389,14 +388,8 @@ public final class ChunkEngine {
      * @throws IOException if it is not prepared, or the record of it cannot be written; the next mount uses it then
      */
     public synchronized void addLocation(Path folder) throws IOException {
-        for (DataLocations.Location location : data.locations()) {
-            if (location.toString().equals(folder.toString())) {
-                if (location.isLeaving()) {
-                    metadata.locations().put(location.record(DataLocation.State.USED));
-                    location.setLeaving(false);
-                }
-                return;
-            }
+        if (evacuation.useAgain(folder)) {
+            return;
         }
         use(data.openFurther(folder));
         devices.addBallast(folder);

@@ -74,6 +74,25 @@ public final class Evacuation {
     }
 
     /**
+     * Makes new packs in a location again that its containers are leaving, durably. Does nothing to one that is used.
+     * Either this comes before {@link #end}, which then fails, or the folder is no location any more.
+     *
+     * @return false if the folder is no location
+     */
+    synchronized boolean useAgain(Path folder) throws IOException {
+        for (Location location : data.locations()) {
+            if (location.toString().equals(folder.toString())) {
+                if (location.isLeaving()) {
+                    records.put(location.record(DataLocation.State.USED));
+                    location.setLeaving(false);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * Returns the packs that are still in a location.
      *
      * @throws IOException also if that is not known, because its disk is not there
@@ -86,10 +105,14 @@ public final class Evacuation {
      * Ends the use of a location that has no pack any more.
      *
      * @param kept containers that could not be moved
-     * @throws IOException if it has packs, which stay, or if that is not known, because its disk is not there
+     * @throws IOException if it is {@link #useAgain used again}, if it has packs, which stay, or if that is not known,
+     *     because its disk is not there
      */
     synchronized void end(Path folder, long kept) throws IOException {
         Location location = data.further(folder);
+        if (!location.isLeaving()) {
+            throw new IOException(folder + " stays a data location: add-location used it again meanwhile");
+        }
         int packs = location.packs().size();
         if (packs > 0) {
             throw new IOException(packs + " packs stay in " + folder + ", with " + kept
