@@ -41,6 +41,11 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
         change(present -> present.withChanges(changes));
     }
 
+    /** Adds a data location to those that the volume file has now: another one may have been left meanwhile. */
+    synchronized void addLocation(Path location) throws IOException {
+        change(present -> present.withFurtherLocation(location));
+    }
+
     /** Forgets a data location that has no container any more. */
     synchronized void forget(Path location) throws IOException {
         change(present -> present.withoutFurtherLocation(location));

@@ -7,8 +7,6 @@ import org.opendedup.sar.sdfs.cli.control.ControlArguments;
 import org.opendedup.sar.sdfs.cli.control.PathWalk;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.config.VolumeOptions;
-import org.opendedup.sar.volume.Volume;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,16 +18,22 @@ final class LocationChanges {
     private static final Logger LOG = LoggerFactory.getLogger(LocationChanges.class);
 
     private final KeptSettings settings;
-    private final Use use;
+    private final Step prepare;
+    private final Step use;
 
-    /** Uses a folder that is prepared and kept in the volume file. */
+    /** Does something with a folder. */
     @FunctionalInterface
-    interface Use {
-        void add(Path folder) throws IOException;
+    interface Step {
+        void run(Path folder) throws IOException;
     }
 
-    LocationChanges(KeptSettings settings, Use use) {
+    /**
+     * @param prepare makes a folder a data location, before the volume file names it
+     * @param use uses it from then on
+     */
+    LocationChanges(KeptSettings settings, Step prepare, Step use) {
         this.settings = settings;
+        this.prepare = prepare;
         this.use = use;
     }
 
@@ -46,19 +50,19 @@ final class LocationChanges {
         VolumeDefinition before = settings.present();
         if (before.furtherLocations().contains(folder)) {
             // Repeated, after an interruption; or its containers are leaving it, and do not any more.
-            use.add(folder);
+            use.run(folder);
             return Map.of(VolumeCommands.FOLDER, folder.toString());
         }
-        VolumeDefinition after;
         try {
-            after = before.withFurtherLocation(folder);
+            // Before anything is made there.
+            var unused = before.withFurtherLocation(folder);
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }
-        Volume.prepareDataLocation(after.config().locations().data(), folder);
-        settings.keep(VolumeOptions.FURTHER_LOCATIONS, after.furtherLocations());
-        use.add(folder);
-        LOG.info("volume {}: {} is a data location from now on", after.config().name(), folder);
+        prepare.run(folder);
+        settings.addLocation(folder);
+        use.run(folder);
+        LOG.info("volume {}: {} is a data location from now on", before.config().name(), folder);
         return Map.of(VolumeCommands.FOLDER, folder.toString());
     }
 }

@@ -94,6 +94,7 @@ import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.sdfs.snapshot.SnapshotCare;
 import org.opendedup.sar.sdfs.wear.SsdWear;
+import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.store.RemoteStatistics;
@@ -431,7 +432,11 @@ public final class VolumeDaemon {
                     backups.change(backupSettings(now));
                 });
                 changing.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
-                var locations = new LocationChanges(settings, volume::addDataLocation);
+                Path firstLocation = definition.config().locations().data();
+                var locations = new LocationChanges(
+                        settings,
+                        folder -> Volume.prepareDataLocation(firstLocation, folder),
+                        volume::addDataLocation);
                 whileMounted.put(VolumeCommands.ADD_LOCATION, (arguments, caller) -> locations.add(arguments));
                 whileMounted.putAll(LeasedCommands.changing(changing, volume::lease));
                 Optional<MountTable.Entry> entry = mount.begin();
