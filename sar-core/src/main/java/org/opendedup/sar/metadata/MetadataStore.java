@@ -286,6 +286,14 @@ public final class MetadataStore implements Closeable {
         uncommittedSnapshots.add(new Unseen(deleted, overlay.pending().number()));
     }
 
+    /**
+     * Returns whether a snapshot is deleted, and that is not durable. Otherwise all that were deleted before the call
+     * are among {@link Snapshots#deleted}, or freed.
+     */
+    public boolean isDeletingSnapshot() {
+        return uncommittedSnapshots.stream().anyMatch(unseen -> unseen.record.isDeleted());
+    }
+
     /** Changes until when a snapshot must not be deleted; a change like any other. */
     public void holdSnapshot(SnapshotRecord record, long untilMs) {
         SnapshotRecord held = record.heldUntil(untilMs);

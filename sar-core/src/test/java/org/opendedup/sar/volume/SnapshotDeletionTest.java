@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,7 @@ import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.SnapshotRecord;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.volume.config.HeldUntil;
 import org.opendedup.sar.volume.config.Verification;
@@ -71,6 +74,11 @@ class SnapshotDeletionTest {
             scanned = Keys.join(new byte[] {(byte) family.ordinal()}, Keys.of(number));
             passes = mayPass;
             atScan = action;
+        }
+
+        /** Has the next commits fail, as of a disk that refuses writes. */
+        void failNextCommits(int count) {
+            store.failNextCommits(count);
         }
 
         @Override
@@ -233,6 +241,46 @@ class SnapshotDeletionTest {
         volume.sync();
         metadata.commitsToRefuse = 1;
         assertThrows(NoSpaceException.class, () -> volume.snapshots().delete("first"));
+        TestWait.until(() -> {
+            volume.sync();
+            return volume.snapshots().beingFreed() == 0 && !hasVersions();
+        });
+        assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
+    }
+
+    /** Nothing is kept any more for a snapshot that nobody can delete. */
+    @Test
+    void theSnapshotOfThePresentEndsAlsoWhileChangesAreStopped() throws Exception {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, BYTES));
+        SnapshotRecord present = volume.snapshots().withPresent(made -> {
+            volume.unlink(Inode.ROOT, bytes("file"));
+            metadata.failNextCommits(1);
+            assertThrows(IOException.class, () -> volume.sync());
+            assertNotNull(volume.stopped());
+            return made;
+        });
+        assertTrue(present.number() > 0);
+        assertTrue(volume.resume());
+        assertEquals(0, volume.context().metadata().snapshots().newest());
+        TestWait.until(() -> {
+            volume.sync();
+            return volume.snapshots().beingFreed() == 0 && !hasVersions();
+        });
+        assertEquals(List.of(), VolumeChecker.check(volume), "seed " + seed);
+    }
+
+    /** A volume that resumes takes changes before the commit ends that makes the deletion durable. */
+    @Test
+    void aDeletionThatFailedIsFreedAfterAResumeThatLasts() throws Exception {
+        GarbageTrial.store(volume, "file", GarbageTrial.text(random, BYTES));
+        volume.snapshots().create("first", 0, false);
+        volume.unlink(Inode.ROOT, bytes("file"));
+        volume.sync();
+        metadata.failNextCommits(1);
+        assertThrows(IOException.class, () -> volume.snapshots().delete("first"));
+        assertNotNull(volume.stopped());
+        metadata.atCommit = () -> Uninterruptibles.sleepUninterruptibly(1, TimeUnit.SECONDS);
+        assertTrue(volume.resume());
         TestWait.until(() -> {
             volume.sync();
             return volume.snapshots().beingFreed() == 0 && !hasVersions();

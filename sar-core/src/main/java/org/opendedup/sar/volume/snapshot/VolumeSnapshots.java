@@ -177,7 +177,23 @@ public final class VolumeSnapshots implements Closeable {
         try {
             return use.with(present);
         } finally {
-            drop(present);
+            end(present);
+        }
+    }
+
+    /**
+     * Ends a snapshot that nobody sees, also while changes are refused: else the volume would keep what later changes
+     * replace until it is closed. This needs not be durable: what is stored says that the snapshot is deleted.
+     */
+    private synchronized void end(SnapshotRecord unseen) throws IOException {
+        change(() -> metadata.deleteSnapshot(unseen, clock.millis()));
+        try {
+            committer.commit();
+        } catch (IOException e) {
+            log.debug("what only snapshot {} had is freed when the volume takes changes again", unseen.number(), e);
+        } finally {
+            noteChange();
+            freeDeleted();
         }
     }
 
@@ -366,10 +382,6 @@ public final class VolumeSnapshots implements Closeable {
                     "snapshot '" + name + "' is held until " + Instant.ofEpochMilli(record.heldUntilMs())
                             + " and must not be deleted before");
         }
-        drop(record);
-    }
-
-    private synchronized void drop(SnapshotRecord record) throws IOException {
         committer.checkNotFailed();
         try {
             committer.commitWith(() -> metadata.deleteSnapshot(record, clock.millis()));
@@ -404,6 +416,9 @@ public final class VolumeSnapshots implements Closeable {
 
     private void freeLogging() {
         boolean waits = false;
+        // Asked before what is freed is looked for: a volume that resumes takes changes before the commit that makes
+        // the deletion durable.
+        boolean isDeleting = metadata.isDeletingSnapshot();
         try {
             while (!background.isClosing() && freeNext()) {}
             retryMs = FIRST_RETRY_MS;
@@ -422,7 +437,7 @@ public final class VolumeSnapshots implements Closeable {
             return;
         }
         // A deletion whose commit waits, or failed, is freed when the volume takes changes again.
-        if (waits || !committer.isAccepting()) {
+        if (waits || isDeleting || !committer.isAccepting()) {
             background.addAgain(this::freeLogging);
         }
     }
