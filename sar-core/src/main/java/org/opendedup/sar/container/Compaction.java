@@ -412,7 +412,7 @@ public final class Compaction implements Closeable {
      */
     public void makeBound() throws IOException {
         closePack();
-        Pack bound = packs.forRewriting();
+        Pack bound = packs.aboveAll();
         bound.forceNow();
         bound.syncName();
         bound.nameIsDurable();

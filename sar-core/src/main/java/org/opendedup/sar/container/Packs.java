@@ -75,9 +75,21 @@ final class Packs implements Closeable {
 
     /** Returns a new pack for containers that were written before, and so have lower ids. */
     Pack forRewriting() throws IOException {
+        return createNext(0);
+    }
+
+    /**
+     * Returns a new pack whose number is above that of every other one. That of a pack for rewriting is not: packs of
+     * younger containers have numbers far above the ids that were used.
+     */
+    Pack aboveAll() throws IOException {
+        return createNext(IDS_PER_PACK);
+    }
+
+    private Pack createNext(int distance) throws IOException {
         while (true) {
             try {
-                return create(ids.next());
+                return create(ids.next() + distance);
             } catch (FileAlreadyExistsException e) {
                 // The pack of a container with a lower id has this number.
                 log.debug("the number of an existing pack is skipped", e);

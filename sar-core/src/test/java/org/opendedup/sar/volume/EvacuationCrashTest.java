@@ -205,4 +205,25 @@ class EvacuationCrashTest extends CrashRun<Volume> {
         assertEquals(0, packs(stores.further));
         assertEquals(List.of(), problemsOf(stores));
     }
+
+    /** The pack that was begun last has the highest number of all, which bounds the ids that were used. */
+    @Test
+    void theLocationOfTheLastPackIsLeftInTheMountThatBeganIt() throws IOException {
+        CutStores stores = stores(seed);
+        stores.data.noSpaceAfter(1L << 40);
+        stores.further.noSpaceAfter(1L << 41);
+        try (Volume volume = open(stores)) {
+            byte[] last = new byte[BYTES];
+            new SplittableRandom(seed + 98).nextBytes(last);
+            contents.put("last", last);
+            long before = packs(stores.further);
+            GarbageTrial.store(volume, "last", last);
+            volume.sync();
+            assertEquals(before + 1, packs(stores.further));
+            evacuate(volume);
+            assertEquals(0, packs(stores.further));
+            assertEquals(List.of(), wrongFiles(volume, contents));
+        }
+        assertEquals(List.of(), problemsOf(stores));
+    }
 }
