@@ -131,8 +131,23 @@ final class Pack {
      * @throws FileAlreadyExistsException if there is a pack of this number: it is never overwritten
      */
     static Pack create(Directory directory, long number) throws IOException {
+        return create(directory, number, directory::create);
+    }
+
+    /** As {@link #create}, with a number that no other pack can have; see {@link Directory#createFresh}. */
+    static Pack createFresh(Directory directory, long number) throws IOException {
+        return create(directory, number, directory::createFresh);
+    }
+
+    /** Makes a file. */
+    @FunctionalInterface
+    private interface Creation {
+        Output create(String name) throws IOException;
+    }
+
+    private static Pack create(Directory directory, long number, Creation creation) throws IOException {
         String name = PackFormat.fileName(number);
-        Output output = directory.create(name);
+        Output output = creation.create(name);
         try {
             output.append(PackFormat.header(number).buffer());
             return new Pack(directory, number, output);

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class Packs implements Closeable {
     /**
      * Difference between a pack's number and the id of its first container. A pack of 256 MiB has about 70 containers;
-     * other streams use ids in between.
+     * other streams use ids in between. No other pack has this number: those for rewriting have an id that was used.
      */
     private static final int IDS_PER_PACK = 1023;
 
@@ -50,7 +50,7 @@ final class Packs implements Closeable {
         }
         Pack created;
         try {
-            created = create(container + IDS_PER_PACK);
+            created = create(container + IDS_PER_PACK, Pack::createFresh);
         } catch (NoSpaceException | FileAlreadyExistsException e) {
             throw e;
         } catch (IOException e) {
@@ -89,7 +89,7 @@ final class Packs implements Closeable {
     private Pack createNext(int distance) throws IOException {
         while (true) {
             try {
-                return create(ids.next() + distance);
+                return create(ids.next() + distance, Pack::create);
             } catch (FileAlreadyExistsException e) {
                 // The pack of a container with a lower id has this number.
                 log.debug("the number of an existing pack is skipped", e);
@@ -97,11 +97,17 @@ final class Packs implements Closeable {
         }
     }
 
-    private Pack create(long number) throws IOException {
+    /** Makes a pack of a number. */
+    @FunctionalInterface
+    private interface Creation {
+        Pack create(Directory directory, long number) throws IOException;
+    }
+
+    private Pack create(long number, Creation creation) throws IOException {
         open.removeIf(Pack::isClosed);
         beingCreated.add(number);
         try {
-            Pack created = Pack.create(directory, number);
+            Pack created = creation.create(directory, number);
             open.add(created);
             return created;
         } finally {

@@ -16,6 +16,14 @@ public interface Directory {
     /** Makes a new, empty file and opens it for appending; fails if the file exists. */
     Output create(String name) throws IOException;
 
+    /**
+     * As {@link #create}, of a file whose name no other file can have. So a place that cannot be asked for this name is
+     * no reason to fail.
+     */
+    default Output createFresh(String name) throws IOException {
+        return create(name);
+    }
+
     /** Opens a file for reading; it may grow at the same time through an {@link Output}. */
     Input open(String name) throws IOException;
 

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -256,6 +257,33 @@ class FurtherLocationTest {
             assertArrayEquals(stored, GarbageTrial.read(volume, "a", BYTES));
             assertEquals(0, volume.condition().damagedChunks());
             assertEquals(0, volume.condition().missingContainers());
+        }
+    }
+
+    /** A stream that needs a pack gets one elsewhere, and the volume takes changes all the time. */
+    @Test
+    void aLocationWhoseDiskIsGoneIsPassedOver() throws IOException {
+        prepare();
+        Map<String, byte[]> contents = new TreeMap<>(Map.of("before", bytes(), "meanwhile", bytes()));
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "before", contents.get("before"));
+        }
+        movePacks();
+        try (Volume volume = Volume.open(with)) {
+            Path away = Files.move(further, folder.resolve("away"));
+            Files.createDirectory(further);
+            GarbageTrial.store(volume, "meanwhile", contents.get("meanwhile"));
+            volume.sync();
+            assertNull(volume.stopped());
+            assertArrayEquals(contents.get("meanwhile"), GarbageTrial.read(volume, "meanwhile", BYTES));
+            assertEquals(List.of(), packs(further));
+            Files.delete(further);
+            Files.move(away, further);
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
+        }
+        try (Volume volume = Volume.open(with)) {
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
+            assertEquals(List.of(), VolumeChecker.check(volume));
         }
     }
 

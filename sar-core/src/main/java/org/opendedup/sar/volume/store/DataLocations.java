@@ -437,6 +437,34 @@ public final class DataLocations implements Directory {
         }
     }
 
+    /** Makes a pack also while the disk of a location is away: what lies there cannot have its name. */
+    @Override
+    public Output createFresh(String name) throws IOException {
+        if (all.size() == 1 || !isPack(name)) {
+            return first().create(name);
+        }
+        synchronized (creating) {
+            if (isKnown(name)) {
+                throw new FileAlreadyExistsException(this + "/" + name);
+            }
+            return createPack(name);
+        }
+    }
+
+    /** Returns whether a location that answers has a file. */
+    private boolean isKnown(String name) {
+        for (Location location : all) {
+            try {
+                if (location.directory.exists(name)) {
+                    return true;
+                }
+            } catch (IOException e) {
+                log.debug("{} does not answer", location, e);
+            }
+        }
+        return false;
+    }
+
     private Output createPack(String name) throws IOException {
         IOException failure = null;
         for (Location location : byFreeSpace()) {
