@@ -40,8 +40,13 @@ public final class Healer {
     /** Does work while no collection runs. */
     @FunctionalInterface
     public interface Turns {
-        /** Waits for the end of a running collection, and runs the part. */
-        void take(Part part) throws IOException;
+        /**
+         * Waits for the end of a running collection, and runs the part.
+         *
+         * @param goesOn asked while this waits
+         * @throws InterruptedIOException if the pass does not go on
+         */
+        void take(BooleanSupplier goesOn, Part part) throws IOException;
     }
 
     private final HealParts parts;
@@ -113,7 +118,7 @@ public final class Healer {
         Deque<Long> rest = new ArrayDeque<>(new TreeSet<>(containers));
         indexed.expect(missing(containers));
         while (!rest.isEmpty() && goesOn()) {
-            turns.take(isWanted -> healSome(rest, unhealed, isWanted));
+            turns.take(this::goesOn, isWanted -> healSome(rest, unhealed, isWanted));
         }
     }
 

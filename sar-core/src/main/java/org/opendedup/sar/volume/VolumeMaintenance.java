@@ -183,7 +183,7 @@ public final class VolumeMaintenance extends Maintenance {
             throws IOException {
         // It only makes garbage, which no collection would give back.
         context.collector().requireAllowed();
-        return context.collector().withoutCollections(others -> {
+        return context.collector().withoutCollections(() -> progress.at("arranging", 0, 0), others -> {
             // A stream of its own: these chunks are not read together with those of a file that is being written.
             try (ChunkRewriter rewriter = context.ingest().rewriter(ARRANGED)) {
                 return new Arranger(

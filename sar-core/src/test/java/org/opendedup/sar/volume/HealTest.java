@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -16,9 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestWait;
@@ -33,6 +36,7 @@ import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.heal.SsdCopies;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.record.DamageNote.How;
+import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.care.VolumeHeal;
 import org.opendedup.sar.volume.engine.DamagedFrames;
 import org.opendedup.sar.volume.parts.VolumeContext;
@@ -154,7 +158,7 @@ final class HealTest extends OpenVolumeTrial {
                 .run(
                         Set.of(),
                         true,
-                        part -> context.collector().withoutCollections(isWanted -> {
+                        (goesOn, part) -> context.collector().withoutCollections(StopCheck.NEVER, isWanted -> {
                             part.run(isWanted);
                             return part;
                         }));
@@ -358,7 +362,7 @@ final class HealTest extends OpenVolumeTrial {
             if (soFar.containers() == 1 && other[0] == null) {
                 other[0] = new Thread(() -> {
                     try {
-                        volume.context().collector().withoutCollections(isWanted -> {
+                        volume.context().collector().withoutCollections(StopCheck.NEVER, isWanted -> {
                             healedBefore.set(volume.maintenance().heal().healedChunks());
                             return isWanted;
                         });
@@ -375,6 +379,51 @@ final class HealTest extends OpenVolumeTrial {
         });
         other[0].join();
         assertTrue(healedBefore.get() > 0 && healedBefore.get() < all.size(), healedBefore::toString);
+        assertWhole();
+    }
+
+    /** It may last for hours, or be paused. */
+    @Test
+    void aPassThatWaitsForTheEndOfACollectionIsStopped() throws Exception {
+        store("f", MIB);
+        reopen();
+        List<Long> all = new ArrayList<>();
+        volume.context().containers().forEachContainer(all::add);
+        volume.maintenance().heal().setDelays(TimeUnit.HOURS.toMillis(1), TimeUnit.HOURS.toMillis(1));
+        volume.context().damaged().found(all.get(0), -1, 0, 1, new IOException("a test says so"));
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch ends = new CountDownLatch(1);
+        Thread other = new Thread(() -> {
+            try {
+                volume.context().collector().withoutCollections(StopCheck.NEVER, isWanted -> {
+                    runs.countDown();
+                    Uninterruptibles.awaitUninterruptibly(ends);
+                    return isWanted;
+                });
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        AtomicInteger asked = new AtomicInteger();
+        AtomicReference<IOException> stopped = new AtomicReference<>();
+        Thread healing = new Thread(() -> {
+            try {
+                volume.maintenance().heal().run(soFar -> asked.incrementAndGet() < 5);
+            } catch (IOException e) {
+                stopped.set(e);
+            }
+        });
+        other.start();
+        try {
+            Uninterruptibles.awaitUninterruptibly(runs);
+            healing.start();
+            TestWait.until(() -> stopped.get() instanceof InterruptedIOException);
+        } finally {
+            ends.countDown();
+            other.join();
+            healing.join();
+        }
+        volume.maintenance().heal().run(soFar -> true);
         assertWhole();
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
@@ -20,6 +21,7 @@ import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.metadata.record.DamageNote.How;
+import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.engine.ChunkEngine;
 import org.opendedup.sar.volume.engine.DamagedFrames;
 import org.opendedup.sar.volume.engine.EngineInUse;
@@ -239,8 +241,13 @@ public final class VolumeHeal implements HealSource {
         }
     }
 
-    private void withoutCollections(Healer.Part part) throws IOException {
-        volume.collector().withoutCollections(isWanted -> {
+    private void withoutCollections(BooleanSupplier goesOn, Healer.Part part) throws IOException {
+        StopCheck stop = () -> {
+            if (!goesOn.getAsBoolean()) {
+                throw new InterruptedIOException("the healing was stopped");
+            }
+        };
+        volume.collector().withoutCollections(stop, isWanted -> {
             part.run(isWanted);
             return part;
         });

@@ -26,6 +26,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.pending.ContainerTable;
+import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     /** Time for which a full device is not searched for garbage again if there was none, in nanoseconds. */
     private static final long FRUITLESS_NS = TimeUnit.SECONDS.toNanos(2);
 
-    /** Longest wait before a writer that waits for space notices that there is some, in milliseconds. */
+    /** Longest wait before who waits for space, or for the end of a collection, looks again, in milliseconds. */
     private static final long STEP_MS = 50;
 
     /** Time between two looks whether what was deleted is freed, in milliseconds. */
@@ -188,9 +189,13 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         T run(BooleanSupplier isWanted) throws IOException;
     }
 
-    /** Does work while no collection runs. If one is running, waits for its end. */
-    public <T> T withoutCollections(Work<T> work) throws IOException {
-        running.lock();
+    /**
+     * Does work while no collection runs. If one is running, waits for its end.
+     *
+     * @param stop asked while this waits: a collection may last for hours, or be paused
+     */
+    public <T> T withoutCollections(StopCheck stop, Work<T> work) throws IOException {
+        awaitEnd(stop);
         try {
             if (closing) {
                 throw new InterruptedIOException("the volume is being closed");
@@ -198,6 +203,18 @@ public final class SpaceCollector implements CollectionSource, Closeable {
             return work.run(() -> closing || running.hasQueuedThreads());
         } finally {
             running.unlock();
+        }
+    }
+
+    /** Acquires the lock. */
+    private void awaitEnd(StopCheck stop) throws InterruptedIOException {
+        try {
+            while (!running.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
+                stop.check();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for the end of a collection");
         }
     }
 

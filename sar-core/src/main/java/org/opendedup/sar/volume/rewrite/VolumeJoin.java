@@ -75,7 +75,7 @@ public final class VolumeJoin implements JoinSource {
 
     public JoinReport run(JoinLimits limits, Progress progress, KeptChunks keptChunks) throws IOException {
         requireAllowed();
-        return context.collector().withoutCollections(others -> {
+        return context.collector().withoutCollections(() -> progress.at(COMPARING, 0, 0), others -> {
             try (CheckFolder folder = CheckFolder.forJoining(config.locations().metadata())) {
                 return new Joiner(
                                 context,
