@@ -22,8 +22,10 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.SpaceCollector;
 
 /** What a collection gives back, and what it leaves as it was. On the file system of the temporary folder. */
 class CollectionTest extends OpenVolumeTrial {
@@ -86,6 +88,20 @@ class CollectionTest extends OpenVolumeTrial {
         assertContents();
         reopen();
         assertContents();
+    }
+
+    /** Healing and exact passes exclude collections: one that is asked for waits, and is not refused. */
+    @Test
+    void whatExcludesCollectionsIsNone() throws IOException {
+        SpaceCollector collector = volume.collector();
+        assertFalse(collector.withoutCollections(StopCheck.NEVER, isWanted -> collector.isRunning()));
+        boolean[] seen = {false};
+        collector.collect(new CollectionLimits(0, false), (done, of, returned) -> {
+            seen[0] |= collector.isRunning();
+            return true;
+        });
+        assertTrue(seen[0], "the control");
+        assertFalse(collector.isRunning());
     }
 
     @Test

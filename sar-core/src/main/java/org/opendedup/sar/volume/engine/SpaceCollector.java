@@ -54,6 +54,8 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     private final Pace pace = new Pace();
     /** Fair, so that a pass of healing that lets a collection begin does not get it back before. */
     private final ReentrantLock running = new ReentrantLock(true);
+    /** Whether the lock is held by a collection. Changes under the lock. */
+    private volatile boolean collecting;
 
     private volatile boolean closing;
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
@@ -113,11 +115,16 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         if (!limits.dryRun()) {
             requireAllowed();
         }
-        running.lock();
+        awaitEnd(() -> {
+            if (!progress.collected(0, 0, 0)) {
+                throw new InterruptedIOException("the garbage collection was stopped");
+            }
+        });
         try {
             if (closing) {
                 throw new InterruptedIOException("the volume is being closed");
             }
+            collecting = true;
             AtomicLong most = new AtomicLong();
             CollectionProgress orClosing = (done, bytes, returned) -> {
                 if (returned > most.get()) {
@@ -147,6 +154,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
             }
             return report;
         } finally {
+            collecting = false;
             running.unlock();
         }
     }
@@ -504,10 +512,10 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         return pace;
     }
 
-    /** Returns whether a collection is running. */
+    /** Returns whether a collection is running. Work {@link #withoutCollections} is none. */
     @Override
     public boolean isRunning() {
-        return running.isLocked();
+        return collecting;
     }
 
     /** Stops a running collection after its present container, and waits for its end. Later ones fail. */
