@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.AtomicFile;
@@ -54,6 +55,9 @@ public final class MetadataBackups implements Closeable {
     public static final long BACKGROUND_BYTES_PER_SECOND = 20_000_000;
 
     private static final Logger log = LoggerFactory.getLogger(MetadataBackups.class);
+    /** Stage of the progress of a copy, whose units are not counted. */
+    public static final String COPYING = "copying";
+
     private static final String COLLECTIONS = "collections";
 
     private final Path metadataFolder;
@@ -258,13 +262,27 @@ public final class MetadataBackups implements Closeable {
      *
      * @throws IOException if it fails, or {@code target} cannot be trusted
      */
-    public synchronized Copy backUpTo(Path target) throws IOException {
+    public Copy backUpTo(Path target) throws IOException {
+        return backUpTo(target, Progress.NONE);
+    }
+
+    /**
+     * As {@link #backUpTo(Path)}.
+     *
+     * @param progress called with each part that is copied or read back, and may stop it: then nothing of the backup
+     *     stays, unless it is complete and is being read back
+     */
+    public synchronized Copy backUpTo(Path target, Progress progress) throws IOException {
         permission.run();
         if (Files.exists(target) && !Files.isDirectory(target)) {
             throw new NotDirectoryException(target.toString());
         }
         try (BackupPlace place = BackupPlace.make(BackupPlace.in(target.toAbsolutePath(), volume), volume)) {
-            return add(place, bytes -> requireOpen(), bytes -> requireOpen());
+            BackupFolder.Steps steps = bytes -> {
+                requireOpen();
+                progress.at(COPYING, 0, 0);
+            };
+            return add(place, steps, steps);
         }
     }
 

@@ -262,4 +262,19 @@ class MetadataBackupsTest {
             assertEquals(List.of(), backups.backUpTo(target).mended(), "the control");
         }
     }
+
+    @Test
+    void aCopyElsewhereThatIsStoppedLeavesNothing() throws IOException {
+        Path target = folder.resolve("backup");
+        try (Volume volume = trial.open()) {
+            MetadataBackups backups = volume.maintenance().backups();
+            assertThrows(
+                    InterruptedIOException.class,
+                    () -> backups.backUpTo(target, (stage, done, of) -> {
+                        throw new InterruptedIOException("stopped");
+                    }));
+            assertEquals(1, files(target).size(), "the mark of the folder");
+            assertEquals(1, backups.backUpTo(target).backup().number());
+        }
+    }
 }

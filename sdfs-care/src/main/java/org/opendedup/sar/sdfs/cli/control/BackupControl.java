@@ -36,8 +36,8 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
         arguments.end();
         targets.requireApart(folder);
         return jobs.start(Cause.SDFSCLI, job -> {
-            job.at("copying", 0, 0);
-            return targets.backups().backUpTo(folder);
+            job.at(MetadataBackups.COPYING, 0, 0);
+            return targets.backups().backUpTo(folder, job);
         });
     }
 
