@@ -231,7 +231,8 @@ final class JobClient {
         }
         double share = Math.min(1, (double) done / bytes);
         double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
-        String left = rate <= 0 ? "" : ", " + RoughTime.of((long) Math.ceil((bytes - done) / rate)) + " left";
+        long rest = Math.max(0, bytes - done);
+        String left = rate <= 0 ? "" : ", " + RoughTime.of((long) Math.ceil(rest / rate)) + " left";
         // Copies are written before the space of the old containers is returned.
         String returned = report.containsKey("returnedBytes")
                 ? ", " + ByteSize.rounded(Math.max(0, Json.number(report, "returnedBytes"))) + " returned"

@@ -378,6 +378,10 @@ class GcCommandTest {
         paused.put("paused", true);
         assertTrue(
                 JobClient.line(paused).contains("107 MB/s, paused, 5.00 MiB returned"), () -> JobClient.line(paused));
+        // While it ran, more containers got garbage.
+        var more = new HashMap<>(report);
+        more.put("bytesDone", 3L << 30);
+        assertTrue(JobClient.line(more).contains("MB/s, 0 s left, "), () -> JobClient.line(more));
     }
 
     @Test
