@@ -2,6 +2,8 @@ package org.opendedup.sar.volume.send;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,9 @@ final class ChunkLoader {
     /** The references of a window stay in memory: 40 bytes for each of {@value Window#MOST_CHUNKS}. */
     private static final int PLACES_BYTES = 2 * 40 * Window.MOST_CHUNKS;
 
+    /** Containers of which the prefixes of fingerprints are remembered: some KiB each, 64 KiB at most. */
+    private static final int MOST_LISTS = 128;
+
     private static final ContainerOrderRestore.Milestones NO_MILESTONES = new ContainerOrderRestore.Milestones() {
         @Override
         public boolean isDue() {
@@ -41,6 +46,15 @@ final class ChunkLoader {
     private final Directory scratch;
     private final StopCheck stop;
     private final ContentHasher hasher = new ContentHasher();
+    /** First bytes of the fingerprints of containers, by container: of those that {@link #isListed} used last. */
+    private final Map<Long, int[]> prefixes = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, int[]> eldest) {
+            return size() > MOST_LISTS;
+        }
+    };
 
     ChunkLoader(ContainerStore containers, RestoreEngine restore, Directory scratch, StopCheck stop) {
         this.containers = containers;
@@ -144,7 +158,11 @@ final class ChunkLoader {
                 stop.check();
             }
             int slot = ChunkId.slot(window.chunkId(i));
-            if (list != null && slot < list.slots() && list.length(slot) == window.length(i)) {
+            // What the recipe does not mean is read, and found to be damaged, and not taken from the receiver.
+            if (list != null
+                    && slot < list.slots()
+                    && list.length(slot) == window.length(i)
+                    && prefix(list, slot) == window.fingerprintPrefix(i)) {
                 System.arraycopy(
                         list.fingerprints(),
                         slot * Fingerprints.BYTES,
@@ -154,6 +172,35 @@ final class ChunkLoader {
             }
         }
         return fingerprints;
+    }
+
+    private static int prefix(SealedContainer list, int slot) {
+        return Fingerprints.fingerprintPrefix(list.fingerprints(), slot * Fingerprints.BYTES);
+    }
+
+    /**
+     * Returns whether a container lists a chunk with this prefix of its fingerprint; false also if it has no list that
+     * can be read. Remembers the lists that were used last.
+     */
+    boolean isListed(long chunkId, int fingerprintPrefix) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int[] known = prefixes.get(container);
+        if (known == null) {
+            stop.check();
+            SealedContainer list = list(container);
+            known = list == null ? new int[0] : prefixes(list);
+            prefixes.put(container, known);
+        }
+        int slot = ChunkId.slot(chunkId);
+        return slot < known.length && known[slot] == fingerprintPrefix;
+    }
+
+    private static int[] prefixes(SealedContainer list) {
+        int[] known = new int[list.slots()];
+        for (int slot = 0; slot < known.length; slot++) {
+            known[slot] = prefix(list, slot);
+        }
+        return known;
     }
 
     private @Nullable SealedContainer list(long container) {

@@ -14,7 +14,7 @@ import org.opendedup.sar.volume.stream.StreamPage;
  */
 final class PageDifference {
     /** Bytes of a file of the base, as a reference to a chunk has them. */
-    private record InBase(long fileOffset, int chunkOffset, int length) {
+    private record InBase(long fileOffset, int chunkOffset, int length, int fingerprintPrefix) {
         /** Returns where a part of the chunk is in the file; -1 if the reference does not have all of it. */
         long offsetOf(int from, int count) {
             return from >= chunkOffset && from + count <= chunkOffset + length ? fileOffset + from - chunkOffset : -1;
@@ -82,12 +82,16 @@ final class PageDifference {
         if (there < same.count()
                 && same.chunkId(there) == recipe.chunkId(entry)
                 && same.chunkOffset(there) + at - same.start(there) == recipe.chunkOffset(entry)
+                && same.fingerprintPrefix(there) == recipe.fingerprintPrefix(entry)
                 && at + length <= same.end(there)
                 && offset + length <= before.size()) {
             return offset;
         }
         InBase found = known.get(recipe.chunkId(entry));
-        return found == null ? -1 : found.offsetOf(recipe.chunkOffset(entry), length);
+        // A reference to other content than the base has is one that cannot be read.
+        return found == null || found.fingerprintPrefix != recipe.fingerprintPrefix(entry)
+                ? -1
+                : found.offsetOf(recipe.chunkOffset(entry), length);
     }
 
     /** Returns the chunks that the base has in a page and in those beside it, as far as its file reaches. */
@@ -103,7 +107,8 @@ final class PageDifference {
                 long offset = start + recipe.start(entry);
                 int length = (int) Math.min(recipe.length(entry), before.size() - offset);
                 if (length > 0 && !recipe.isZero(entry)) {
-                    InBase found = new InBase(offset, recipe.chunkOffset(entry), length);
+                    InBase found = new InBase(
+                            offset, recipe.chunkOffset(entry), length, recipe.fingerprintPrefix(entry));
                     known.merge(recipe.chunkId(entry), found, (a, b) -> a.length() >= b.length() ? a : b);
                 }
             }

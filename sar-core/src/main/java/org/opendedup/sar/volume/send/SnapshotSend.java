@@ -31,7 +31,7 @@ import org.opendedup.sar.volume.stream.StreamWriter;
  * while the volume is in use. One at a time; for one thread.
  *
  * <p>Memory: two windows of 8 MiB, what a restore in the order of the containers uses, 8 MiB for the chunks that were
- * sent, 6 for the records that differ.
+ * sent, as much for what containers list, 6 for the records that differ.
  */
 public final class SnapshotSend {
     private final VolumeConfig config;
@@ -190,7 +190,8 @@ public final class SnapshotSend {
                     target.logicalBytes(),
                     target.files()));
             SnapshotView view = new SnapshotView(metadata, target.number());
-            StreamBuilder builder = new StreamBuilder(metadata.counts(), new SentChunks(), windows::send);
+            StreamBuilder builder =
+                    new StreamBuilder(metadata.counts(), new SentChunks(), windows::isListed, windows::send);
             try (DifferenceWalk walk = new DifferenceWalk(
                     view,
                     from == null ? null : new SnapshotView(metadata, from.number()),

@@ -20,6 +20,13 @@ final class StreamBuilder {
 
     private static final int MESSAGE_BYTES = 100;
 
+    /** Says what containers list. */
+    @FunctionalInterface
+    interface Lists {
+        /** Returns whether a chunk is listed with this prefix of its fingerprint; false also if that is not known. */
+        boolean have(long chunkId, int fingerprintPrefix) throws IOException;
+    }
+
     /** Receives windows that are complete, in order. */
     @FunctionalInterface
     interface WindowConsumer {
@@ -28,6 +35,7 @@ final class StreamBuilder {
 
     private final ReferenceCounts counts;
     private final SentChunks sent;
+    private final Lists lists;
     private final WindowConsumer consumer;
     private Window window = new Window();
     private long removed;
@@ -41,9 +49,10 @@ final class StreamBuilder {
     private long owner;
     private long listBytes;
 
-    StreamBuilder(ReferenceCounts counts, SentChunks sent, WindowConsumer consumer) {
+    StreamBuilder(ReferenceCounts counts, SentChunks sent, Lists lists, WindowConsumer consumer) {
         this.counts = counts;
         this.sent = sent;
+        this.lists = lists;
         this.consumer = consumer;
     }
 
@@ -79,9 +88,12 @@ final class StreamBuilder {
         grow(MESSAGE_BYTES + (long) ENTRY_BYTES * page.count());
     }
 
-    /** Notes that the next page of a file needs a chunk. */
+    /**
+     * Notes that the next page of a file needs a chunk. One that the stream has had may have other content than the
+     * page says: then it is read once more, and that fails, as each read of the file does.
+     */
     void needs(long inode, long chunkId, int fingerprintPrefix) throws IOException {
-        if (!sent.add(chunkId)) {
+        if (!sent.add(chunkId) && lists.have(chunkId, fingerprintPrefix)) {
             return;
         }
         int length = counts.length(chunkId);

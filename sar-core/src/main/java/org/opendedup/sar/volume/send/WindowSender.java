@@ -131,6 +131,11 @@ final class WindowSender implements Closeable {
         });
     }
 
+    /** See {@link ChunkLoader#isListed}. */
+    boolean isListed(long chunkId, int fingerprintPrefix) throws IOException {
+        return loader.isListed(chunkId, fingerprintPrefix);
+    }
+
     /** Sends a window, now or after those that are offered before it. */
     void send(Window window) throws IOException {
         if (answers == null) {

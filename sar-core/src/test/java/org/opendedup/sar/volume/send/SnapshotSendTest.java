@@ -36,7 +36,9 @@ import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.crypt.TestKeys;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.SnapshotIdentity;
 import org.opendedup.sar.volume.RandomTree;
 import org.opendedup.sar.volume.TreeDigest;
@@ -484,6 +486,54 @@ class SnapshotSendTest {
         IOException e = assertThrows(IOException.class, () -> send().run(send().point("first", null), out));
         assertTrue(e.getMessage().startsWith("a chunk of /folder/damaged cannot be read"), e.getMessage());
         assertThrows(IOException.class, () -> messages(out.toByteArray()));
+    }
+
+    /** As of a wrong entry of the index: what no reader gets must not arrive in a replica either. */
+    @Test
+    void aReferenceToOtherContentEndsTheStreamAndItsFileIsNamed() throws IOException {
+        store("right", 0, random(100_000));
+        store("wrong", 0, random(100_000));
+        volume.sync();
+        snapshot("before");
+        refer("wrong", "right", 0);
+        snapshot("same");
+        refer("wrong", "right", 1);
+        snapshot("other");
+        ReplicaModel replica = apply(stream("before", null), new ReplicaModel());
+        apply(stream("same", "before"), replica);
+        assertReplica("same", replica);
+        for (String base : new String[] {null, "before", "same"}) {
+            IOException e = assertThrows(IOException.class, () -> stream("other", base));
+            assertTrue(e.getMessage().startsWith("a chunk of /wrong cannot be read"), e.getMessage());
+        }
+    }
+
+    /**
+     * Makes a file refer to the chunks of another one.
+     *
+     * @param more what is added to the first bytes of the fingerprints
+     */
+    private void refer(String from, String to, int more) throws IOException {
+        long source = volume.lookup(Inode.ROOT, bytes(to)).inode();
+        long target = volume.lookup(Inode.ROOT, bytes(from)).inode();
+        RecipeStore recipes = volume.context().metadata().recipes();
+        RecipePage page = recipes.page(source, 0);
+        RecipePage.Builder made = new RecipePage.Builder();
+        for (int entry = 0; entry < page.count(); entry++) {
+            made.add(
+                    page.chunkId(entry),
+                    page.chunkOffset(entry),
+                    page.length(entry),
+                    page.fingerprintPrefix(entry) + more);
+        }
+        volume.context().committer().changes().lock();
+        try {
+            recipes.replace(target, 0, made.build());
+        } finally {
+            volume.context().committer().changes().unlock();
+        }
+        volume.forget(source, 1);
+        volume.forget(target, 1);
     }
 
     private void damage() throws IOException {
