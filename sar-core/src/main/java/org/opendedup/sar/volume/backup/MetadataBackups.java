@@ -17,7 +17,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
@@ -54,11 +56,14 @@ public final class MetadataBackups implements Closeable {
     /** Bytes a second that a backup in the background copies: an eighth of what a disk writes. */
     public static final long BACKGROUND_BYTES_PER_SECOND = 20_000_000;
 
-    private static final Logger log = LoggerFactory.getLogger(MetadataBackups.class);
     /** Stage of the progress of a copy, whose units are not counted. */
     public static final String COPYING = "copying";
 
+    private static final Logger log = LoggerFactory.getLogger(MetadataBackups.class);
     private static final String COLLECTIONS = "collections";
+
+    /** Longest wait for another backup before a copy looks whether it is to stop, in milliseconds. */
+    private static final long STEP_MS = 100;
 
     private final Path metadataFolder;
     private final Path folder;
@@ -68,6 +73,8 @@ public final class MetadataBackups implements Closeable {
     private final @Nullable VolumeKeys keys;
     private final Closing.Step permission;
     private final Pace pace = new Pace();
+    /** Held while a backup is made: for an hour, if it is large and made slowly. */
+    private final ReentrantLock making = new ReentrantLock();
     private final AtomicLong failures = new AtomicLong();
     private volatile boolean closing;
     /** Whether somebody waits for the end of the backups. */
@@ -231,7 +238,16 @@ public final class MetadataBackups implements Closeable {
      *
      * @throws IOException if it fails; the volume and the earlier backups are not affected
      */
-    public synchronized Backup backUp(int keep) throws IOException {
+    public Backup backUp(int keep) throws IOException {
+        making.lock();
+        try {
+            return backUpNow(keep);
+        } finally {
+            making.unlock();
+        }
+    }
+
+    private Backup backUpNow(int keep) throws IOException {
         permission.run();
         try (BackupPlace place = BackupPlace.make(folder.toAbsolutePath(), volume)) {
             Copy copy = add(
@@ -269,19 +285,40 @@ public final class MetadataBackups implements Closeable {
     /**
      * As {@link #backUpTo(Path)}.
      *
-     * @param progress called with each part that is copied or read back, and may stop it: then nothing of the backup
-     *     stays, unless it is complete and is being read back
+     * @param progress called with each part that is copied or read back, and while this waits for the end of another
+     *     backup; may stop it: then nothing of the backup stays, unless it is complete and is being read back
      */
-    public synchronized Copy backUpTo(Path target, Progress progress) throws IOException {
+    public Copy backUpTo(Path target, Progress progress) throws IOException {
+        BackupFolder.Steps steps = bytes -> {
+            requireOpen();
+            progress.at(COPYING, 0, 0);
+        };
+        awaitOthers(steps);
+        try {
+            return addTo(target, steps);
+        } finally {
+            making.unlock();
+        }
+    }
+
+    /** Acquires the lock. */
+    private void awaitOthers(BackupFolder.Steps steps) throws IOException {
+        try {
+            while (!making.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
+                steps.copied(0);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for another backup of the metadata");
+        }
+    }
+
+    private Copy addTo(Path target, BackupFolder.Steps steps) throws IOException {
         permission.run();
         if (Files.exists(target) && !Files.isDirectory(target)) {
             throw new NotDirectoryException(target.toString());
         }
         try (BackupPlace place = BackupPlace.make(BackupPlace.in(target.toAbsolutePath(), volume), volume)) {
-            BackupFolder.Steps steps = bytes -> {
-                requireOpen();
-                progress.at(COPYING, 0, 0);
-            };
             return add(place, steps, steps);
         }
     }
@@ -370,17 +407,22 @@ public final class MetadataBackups implements Closeable {
         backups.list().forEach(backup -> files.addAll(backup.files()));
         for (BackupFile file : files) {
             if (backups.find(file, steps) != null) {
-                note(backups, file);
+                note(backups, file, steps);
             }
         }
         return files.size();
     }
 
     /** Backups are made and removed meanwhile: only under the lock it is sure that the file is what was read. */
-    private synchronized void note(BackupFolder backups, BackupFile file) throws IOException {
-        CorruptionException damage = backups.findAndNote(file, BackupFolder.Steps.UNBOUND);
-        if (damage != null) {
-            log.error("a file of metadata backups is damaged: {}", damage.getMessage());
+    private void note(BackupFolder backups, BackupFile file, BackupFolder.Steps steps) throws IOException {
+        awaitOthers(steps);
+        try {
+            CorruptionException damage = backups.findAndNote(file, BackupFolder.Steps.UNBOUND);
+            if (damage != null) {
+                log.error("a file of metadata backups is damaged: {}", damage.getMessage());
+            }
+        } finally {
+            making.unlock();
         }
     }
 

@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -275,6 +278,45 @@ class MetadataBackupsTest {
                     }));
             assertEquals(1, files(target).size(), "the mark of the folder");
             assertEquals(1, backups.backUpTo(target).backup().number());
+        }
+    }
+
+    /** An automatic backup is made slowly. */
+    @Test
+    void aCopyElsewhereThatWaitsForABackupIsStopped() throws Exception {
+        Path target = folder.resolve("backup");
+        var begun = new CountDownLatch(1);
+        var goesOn = new CountDownLatch(1);
+        try (Volume volume = trial.open()) {
+            MetadataBackups backups = volume.maintenance().backups();
+            backups.holdBack(cut -> {
+                begun.countDown();
+                await(goesOn);
+                return cut.make();
+            });
+            FutureTask<Backup> automatic = new FutureTask<>(() -> backups.backUp(4));
+            new Thread(automatic).start();
+            try {
+                await(begun);
+                assertThrows(
+                        InterruptedIOException.class,
+                        () -> backups.backUpTo(target, (stage, done, of) -> {
+                            throw new InterruptedIOException("stopped");
+                        }));
+                assertFalse(automatic.isDone());
+                assertFalse(Files.exists(target));
+            } finally {
+                goesOn.countDown();
+            }
+            assertEquals(1, automatic.get(1, TimeUnit.MINUTES).number());
+        }
+    }
+
+    private static void await(CountDownLatch latch) throws IOException {
+        try {
+            assertTrue(latch.await(1, TimeUnit.MINUTES), "not within a minute");
+        } catch (InterruptedException e) {
+            throw new IOException(e);
         }
     }
 }
