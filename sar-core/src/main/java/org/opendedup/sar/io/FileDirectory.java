@@ -83,7 +83,10 @@ public final class FileDirectory implements Directory {
     private final FolderCalls calls;
     private final TransferBuffers buffers;
 
-    /** Folders whose entries changed since the folder was last forced, with these entries. */
+    /**
+     * Folders whose entries changed since the folder was last forced, with these entries. A change that failed is not
+     * among them, unless it can be seen: a folder on a disk that is gone, or read-only, could not be forced.
+     */
     private final Map<Path, Set<Path>> changed = new ConcurrentHashMap<>();
 
     /** Entries that changed before a force of their folder failed, with the failure, until they are made again. */
@@ -145,11 +148,22 @@ public final class FileDirectory implements Directory {
         Path path = resolve(name);
         return changing(() -> {
             makeFolder(folderOf(path));
+            FileChannel made = makeFile(path);
             noteChange(path);
-            FileChannel made = PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             inDoubt.remove(path);
             return new FileOutput(made, path, buffers);
         });
+    }
+
+    private FileChannel makeFile(Path path) throws IOException {
+        try {
+            return PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                noteChange(path);
+            }
+            throw e;
+        }
     }
 
     @Override
@@ -205,11 +219,22 @@ public final class FileDirectory implements Directory {
     public void delete(String name) throws IOException {
         Path path = resolve(name);
         changing(() -> {
+            deleteFile(path);
             noteChange(path);
-            Files.delete(path);
             inDoubt.remove(path);
             return path;
         });
+    }
+
+    private void deleteFile(Path path) throws IOException {
+        try {
+            Files.delete(path);
+        } catch (IOException e) {
+            if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS)) {
+                noteChange(path);
+            }
+            throw e;
+        }
     }
 
     @Override
@@ -469,14 +494,19 @@ public final class FileDirectory implements Directory {
         }
         Path above = folderOf(folder);
         makeFolder(above);
-        noteChange(folder);
         try {
             calls.create(folder);
         } catch (FileAlreadyExistsException raced) {
             if (!Files.isDirectory(folder)) {
                 throw raced;
             }
+        } catch (IOException e) {
+            if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+                noteChange(folder);
+            }
+            throw e;
         }
+        noteChange(folder);
     }
 
     /** Runs an action that changes and records entries of folders, under the shared lock. */

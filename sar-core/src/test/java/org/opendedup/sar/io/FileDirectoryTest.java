@@ -362,6 +362,41 @@ final class FileDirectoryTest extends DirectoryContract {
         assertEquals(Set.of(folder, folder.resolve("a")), Set.copyOf(forced.subList(1, forced.size())));
     }
 
+    /** On a disk that is gone, or read-only, no folder can be forced, and none needs to be. */
+    @Test
+    void aFolderInWhichNothingCouldBeChangedIsNotForced() throws IOException {
+        List<Path> forced = new ArrayList<>();
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
+            @Override
+            public void create(Path made) throws IOException {
+                if (made.endsWith("refused")) {
+                    throw new IOException("Read-only file system");
+                }
+                super.create(made);
+            }
+
+            @Override
+            public void force(Path synced) {
+                forced.add(synced);
+            }
+        });
+        directory.create("a/file").close();
+        directory.sync();
+        forced.clear();
+        assertThrows(IOException.class, () -> directory.create("refused/file"));
+        // More than a name may have.
+        assertThrows(IOException.class, () -> directory.create("a/" + "x".repeat(300)));
+        assertThrows(IOException.class, () -> directory.delete("a"));
+        directory.sync();
+        assertEquals(List.of(), forced);
+        // The controls: another call made this file, and deleted that one.
+        assertThrows(FileAlreadyExistsException.class, () -> directory.create("a/file"));
+        directory.sync();
+        assertThrows(NoSuchFileException.class, () -> directory.delete("gone"));
+        directory.sync();
+        assertEquals(List.of(folder.resolve("a"), folder), forced);
+    }
+
     /** Linux reports that a folder could not be written once, to one of those who force it. */
     @Test
     void aNameStaysInDoubtAfterAForceOfItsFolderFailed() throws IOException {
