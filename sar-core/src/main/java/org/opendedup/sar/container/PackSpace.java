@@ -53,6 +53,11 @@ final class PackSpace {
                 return directory.freesRanges(PackFormat.fileName(number));
             } catch (NoSuchFileException e) {
                 log.debug("pack {} is gone already", number, e);
+            } catch (IOException e) {
+                if (!Packs.isOfDisk(e)) {
+                    throw e;
+                }
+                log.debug("pack {} cannot be changed now", number, e);
             }
         }
         return true;
@@ -88,7 +93,8 @@ final class PackSpace {
 
     /**
      * Gives back the space of places that no container has any more and no reader uses. The last block of each stays
-     * until the next {@link #sweep}: while the pack is written to, nothing after its last byte may be given back.
+     * until the next {@link #sweep}: while the pack is written to, nothing after its last byte may be given back. So
+     * does the space of packs whose disk is gone, or read-only.
      *
      * @return bytes given back; 0 if the file system cannot free a part of a file
      */
@@ -108,14 +114,28 @@ final class PackSpace {
                 }
             } catch (NoSuchFileException e) {
                 log.debug("pack {} is gone already", pack.getKey(), e);
+            } catch (IOException e) {
+                passOver(pack.getKey(), e);
             }
         }
         return bytes;
     }
 
     /**
+     * Leaves the space of a pack to a later sweep: packs on other disks must not wait until this one is back.
+     *
+     * @throws IOException if its disk is there, and can be written to
+     */
+    private static void passOver(long pack, IOException why) throws IOException {
+        if (!Packs.isOfDisk(why)) {
+            throw why;
+        }
+        log.warn("pack {} keeps the space of what is garbage, until a later collection: {}", pack, why.toString());
+    }
+
+    /**
      * Gives back all space that no container has, and deletes packs without a container. No change of the container
-     * table may be waiting for a commit.
+     * table may be waiting for a commit. Packs whose disk is gone, or read-only, stay as they are.
      *
      * @return bytes given back
      */
@@ -196,6 +216,9 @@ final class PackSpace {
         } catch (NoSuchFileException e) {
             log.debug("pack {} is gone already", pack, e);
             return 0;
+        } catch (IOException e) {
+            passOver(pack, e);
+            return 0;
         }
     }
 
@@ -222,6 +245,9 @@ final class PackSpace {
             return Math.max(0, allocated - directory.allocatedBytes(name));
         } catch (NoSuchFileException e) {
             log.debug("pack {} is gone already", pack, e);
+            return 0;
+        } catch (IOException e) {
+            passOver(pack, e);
             return 0;
         }
     }

@@ -16,6 +16,7 @@ import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.SystemError;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,9 +74,20 @@ final class Packs implements Closeable {
         return directory.takesMore(PackFormat.fileName(pack.number()));
     }
 
-    /** Returns a new pack for containers that were written before, and so have lower ids. */
+    /**
+     * Returns a new pack for containers that were written before, and so have lower ids. While a disk is away that may
+     * have a pack of the next number, its number is one {@link #aboveAll}.
+     */
     Pack forRewriting() throws IOException {
-        return createNext(0);
+        try {
+            return createNext(0, Pack::create);
+        } catch (IOException e) {
+            if (!SystemError.NO_DEVICE.isIn(e.getMessage())) {
+                throw e;
+            }
+            log.debug("whether there is a pack of the next number is not known", e);
+            return aboveAll();
+        }
     }
 
     /**
@@ -83,13 +95,13 @@ final class Packs implements Closeable {
      * younger containers have numbers far above the ids that were used.
      */
     Pack aboveAll() throws IOException {
-        return createNext(IDS_PER_PACK);
+        return createNext(IDS_PER_PACK, Pack::createFresh);
     }
 
-    private Pack createNext(int distance) throws IOException {
+    private Pack createNext(int distance, Creation creation) throws IOException {
         while (true) {
             try {
-                return create(ids.next() + distance, Pack::create);
+                return create(ids.next() + distance, creation);
             } catch (FileAlreadyExistsException e) {
                 // The pack of a container with a lower id has this number.
                 log.debug("the number of an existing pack is skipped", e);
@@ -129,8 +141,20 @@ final class Packs implements Closeable {
     /** Gives the space back that is reserved ahead in packs that may be written to. */
     void giveReservedBack() throws IOException {
         for (Pack pack : open) {
-            pack.giveReservedBack();
+            try {
+                pack.giveReservedBack();
+            } catch (IOException e) {
+                if (!isOfDisk(e)) {
+                    throw e;
+                }
+                log.debug("{} keeps what is reserved", pack, e);
+            }
         }
+    }
+
+    /** Returns whether a change of a pack failed because its disk is not there, or read-only. */
+    static boolean isOfDisk(IOException failure) {
+        return SystemError.NO_DEVICE.isIn(failure.getMessage()) || SystemError.READ_ONLY.isIn(failure.getMessage());
     }
 
     /** Returns the numbers of all packs, in ascending order. */

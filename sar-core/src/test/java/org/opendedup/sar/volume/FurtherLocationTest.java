@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -27,6 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -34,11 +39,13 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.DataLocation;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.DeviceCondition;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -285,6 +292,118 @@ class FurtherLocationTest {
             assertEquals(List.of(), GarbageTrial.problems(volume, contents));
             assertEquals(List.of(), VolumeChecker.check(volume));
         }
+    }
+
+    /** What is garbage there keeps its space until the disk is back. */
+    @Test
+    void aCollectionPassesOverALocationWhoseDiskIsGone() throws IOException {
+        prepare();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "there", bytes());
+        }
+        movePacks();
+        byte[] kept = bytes();
+        try (Volume volume = Volume.open(with)) {
+            GarbageTrial.store(volume, "here", kept);
+            volume.unlink(Inode.ROOT, "there".getBytes(UTF_8));
+            // A half of what the first location has is garbage, too.
+            System.arraycopy(bytes(), 0, kept, 0, BYTES / 2);
+            overwrite(volume, "here", kept, BYTES / 2);
+            Path away = Files.move(further, folder.resolve("away"));
+            Files.createDirectory(further);
+            CollectionReport report = GarbageTrial.collect(volume, 0);
+            assertTrue(report.removed() > 0 && report.rewritten() > 0, report.toString());
+            assertEquals(List.of(), packs(further));
+            Files.delete(further);
+            Files.move(away, further);
+            assertFalse(packs(further).isEmpty());
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("here", kept)));
+            GarbageTrial.collect(volume, 0);
+            assertEquals(List.of(), packs(further));
+        }
+        try (Volume volume = Volume.open(with)) {
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("here", kept)));
+        }
+    }
+
+    private static void overwrite(Volume volume, String name, byte[] bytes, int length) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.write(file, 0, ByteBuffer.wrap(bytes, 0, length));
+            volume.sync();
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    @Test
+    void aCollectionPassesOverALocationThatIsReadOnly() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        // The other one has less.
+        first.noSpaceAfter(1L << 40);
+        boolean[] isReadOnly = {false};
+        Set<String> changes = Set.of("create", "delete", "release", "trim", "freesRanges");
+        Directory refusing = WatchedDirectory.of(second, (method, file) -> {
+            if (isReadOnly[0] && changes.contains(method)) {
+                throw new IOException(file + " cannot be opened: Read-only file system");
+            }
+        });
+        byte[] kept = bytes();
+        try (Volume volume = openIn(first, refusing, metadata)) {
+            GarbageTrial.store(volume, "there", bytes());
+        }
+        assertTrue(second.list().size() > 1, second.list().toString());
+        try (Volume volume = openIn(first, refusing, metadata)) {
+            isReadOnly[0] = true;
+            GarbageTrial.store(volume, "here", kept);
+            volume.unlink(Inode.ROOT, "there".getBytes(UTF_8));
+            System.arraycopy(bytes(), 0, kept, 0, BYTES / 2);
+            overwrite(volume, "here", kept, BYTES / 2);
+            CollectionReport report = GarbageTrial.collect(volume, 0);
+            assertTrue(report.removed() > 0 && report.rewritten() > 0, report.toString());
+            assertTrue(second.list().size() > 1, second.list().toString());
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("here", kept)));
+            isReadOnly[0] = false;
+            GarbageTrial.collect(volume, 0);
+            assertEquals(List.of(VolumeIdentity.NAME), second.list());
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("here", kept)));
+        }
+    }
+
+    private Volume openIn(Directory first, Directory second, CrashKeyValueStore metadata) throws IOException {
+        var stores = new VolumeStores(
+                DataLocations.of(first, second), metadata, new HeapChunkIndex(), InstantSource.system());
+        return Volume.open(config, stores, Verification.CHECKSUMS);
+    }
+
+    /** Space may come back, so a stream can wait for it. */
+    @Test
+    void aFullLocationCountsBesideOneThatRefusesPacks() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        Volume.create(config, first, new CrashKeyValueStore(), InstantSource.system());
+        DataLocations.prepare(first, second);
+        // The other one is asked first.
+        first.noSpaceAfter(1L << 40);
+        DataLocations locations = DataLocations.of(
+                failing(first, new NoSpaceException("No space left on device")),
+                failing(second, new IOException("Read-only file system")));
+        NoSpaceException full = assertThrows(NoSpaceException.class, () -> locations.create(PackFormat.fileName(1)));
+        assertEquals("Read-only file system", full.getSuppressed()[0].getMessage());
+    }
+
+    private static Directory failing(Directory directory, IOException failure) {
+        return WatchedDirectory.of(directory, (method, file) -> {
+            if (method.equals("create")) {
+                throw failure;
+            }
+        });
     }
 
     /** As on a disk whose file system has become read-only. */

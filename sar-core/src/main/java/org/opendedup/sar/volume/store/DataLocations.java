@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
@@ -479,6 +480,10 @@ public final class DataLocations implements Directory {
             } catch (IOException e) {
                 location.refused(e);
                 if (failure == null) {
+                    failure = e;
+                } else if (e instanceof NoSpaceException && !(failure instanceof NoSpaceException)) {
+                    // Space may come back, so this is what a stream can wait for.
+                    e.addSuppressed(failure);
                     failure = e;
                 } else {
                     failure.addSuppressed(e);
