@@ -37,6 +37,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.HookedDirectory;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.metadata.record.Inode;
@@ -380,6 +381,31 @@ class FurtherLocationTest {
         var stores = new VolumeStores(
                 DataLocations.of(first, second), metadata, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, stores, Verification.CHECKSUMS);
+    }
+
+    /** As of a disk that was pulled out: what its file system has in memory is there, everything else is an error. */
+    @Test
+    void aLocationOfWhichNothingCanBeFoundIsNotThere() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        Volume.create(config, first, new CrashKeyValueStore(), InstantSource.system());
+        DataLocations.prepare(first, second);
+        String pack = PackFormat.fileName(1);
+        second.create(pack).close();
+        boolean[] isGone = {false};
+        Directory failing = WatchedDirectory.of(second, (method, file) -> {
+            if (method.equals("exists") && (isGone[0] || file.equals(pack))) {
+                throw new IOException("Input/output error");
+            }
+        });
+        DataLocations locations = DataLocations.of(first, failing);
+        IOException damage = assertThrows(IOException.class, () -> locations.open(pack));
+        assertFalse(NoAnswer.is(damage), "the control: only this file cannot be found");
+        isGone[0] = true;
+        IOException gone = assertThrows(IOException.class, () -> locations.open(pack));
+        assertTrue(NoAnswer.is(gone), gone.toString());
+        assertTrue(gone.getMessage().contains("is not there"), gone.getMessage());
+        assertEquals("Input/output error", gone.getCause().getMessage());
     }
 
     /** Space may come back, so a stream can wait for it. */

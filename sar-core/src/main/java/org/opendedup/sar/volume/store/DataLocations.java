@@ -412,15 +412,16 @@ public final class DataLocations implements Directory {
                 noAnswer = e;
             }
         }
-        if (noAnswer != null) {
-            throw noAnswer;
-        }
         for (Location location : locations) {
             if (!location.isPresent()) {
                 throw new IOException(
                         "whether the volume still has " + name + " is not known, because the data location " + location
-                                + " is not there: " + SystemError.NO_DEVICE_TEXT);
+                                + " is not there: " + SystemError.NO_DEVICE_TEXT,
+                        noAnswer);
             }
+        }
+        if (noAnswer != null) {
+            throw noAnswer;
         }
         throw new NoSuchFileException(this + "/" + name);
     }
