@@ -119,6 +119,8 @@ final class StoreReads implements Closeable {
         private final long from;
         private final int blocks;
         private final byte[] buffer;
+        /** Whether the memory had room for it. One without room is kept until its readers have it, and no longer. */
+        private final boolean hasRoom;
         private int length;
         /** Time until the store had answered; 0 if it has not. Used by the thread that runs this. */
         private long requestNanos;
@@ -136,12 +138,13 @@ final class StoreReads implements Closeable {
         private boolean isRecycled;
         private long endedNanos;
 
-        Fetch(String name, long firstKey, long from, int blocks, byte[] buffer) {
+        Fetch(String name, long firstKey, long from, int blocks, byte[] buffer, boolean hasRoom) {
             this.name = name;
             this.firstKey = firstKey;
             this.from = from;
             this.blocks = blocks;
             this.buffer = buffer;
+            this.hasRoom = hasRoom;
         }
 
         /** Heap that it takes, which may be more than its blocks. */
@@ -181,7 +184,8 @@ final class StoreReads implements Closeable {
                 failure = failed;
                 hasEnded = true;
                 endedNanos = nanoClock.getAsLong();
-                isCached = failed != null || !isComplete || !cache.isUsed();
+                // What has no room does not wait for the cache: readers may be faster than its disk for a long time.
+                isCached = failed != null || !isComplete || !hasRoom || !cache.isUsed();
                 StoreReads.this.notifyAll();
                 if (!isCached && offer()) {
                     users++;
@@ -396,6 +400,9 @@ final class StoreReads implements Closeable {
     /** Notes that a thread does not use a fetch any more. */
     private void leave(Fetch fetch) {
         fetch.users--;
+        if (fetch.users == 0 && !fetch.hasRoom) {
+            drop(fetch);
+        }
         recycle(fetch);
     }
 
@@ -435,10 +442,14 @@ final class StoreReads implements Closeable {
             blocks = 1; // The cache has lost it, or got it meanwhile.
         }
         int room = bufferBytes(blocks * BLOCK_BYTES);
-        if (blocks == 0 || !makeRoom(room) && !isWaitedFor) {
+        if (blocks == 0) {
             return null;
         }
-        Fetch fetch = new Fetch(name, BlockCache.key(number, from), from * BLOCK_BYTES, blocks, buffer(room));
+        boolean hasRoom = makeRoom(room);
+        if (!hasRoom && !isWaitedFor) {
+            return null;
+        }
+        Fetch fetch = new Fetch(name, BlockCache.key(number, from), from * BLOCK_BYTES, blocks, buffer(room), hasRoom);
         fetch.users = isWaitedFor ? 2 : 1;
         all.add(fetch);
         bytes += room;

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +32,7 @@ import org.opendedup.sar.TestWait;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.io.RequestCost;
@@ -197,6 +199,34 @@ final class StoreReadsTest {
         checkRead(0, 0, 3 * BLOCK);
         checkRead(1, 0, 3 * BLOCK);
         assertEquals(3, store.reads.get());
+    }
+
+    /** The disk of the cache takes nothing for a while. Reads go on, and what they have read does not pile up. */
+    @Test
+    void readersThatAreFasterThanTheCacheTakeBoundedMemory() throws IOException {
+        directory.close();
+        AtomicBoolean isHanging = new AtomicBoolean(true);
+        HookedDirectory slow = new HookedDirectory(FileDirectory.open(folder.resolve("local")));
+        slow.hook = (call, name) -> {
+            if (call == HookedDirectory.Call.APPEND) {
+                TestWait.until(() -> !isHanging.get());
+            }
+        };
+        directory =
+                RemoteDirectory.open(slow, store, new RemoteDirectory.Bounds(64 << 20, 8 << 20), clock::get, "test");
+        try {
+            for (int pack = 0; pack < PACKS; pack++) {
+                checkRead(pack, 0, PACK_BYTES);
+            }
+            assertEquals(PACKS, store.reads.get());
+            for (int pack = 0; pack < PACKS; pack++) {
+                checkRead(pack, 0, PACK_BYTES);
+            }
+            // Of 6 MiB: two packs wait for the cache in memory, and the others are not there any more.
+            assertEquals(2 * PACKS - 2, store.reads.get());
+        } finally {
+            isHanging.set(false);
+        }
     }
 
     @Test
