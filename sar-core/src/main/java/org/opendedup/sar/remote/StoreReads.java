@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -95,19 +96,41 @@ final class StoreReads implements Closeable {
 
     /** @param memoryBytes bound of what is in memory of ranges that are expected; what is waited for comes on top */
     StoreReads(ObjectStore store, BlockCache cache, long memoryBytes, LongSupplier nanoClock, String volume) {
+        this(
+                store,
+                cache,
+                memoryBytes,
+                nanoClock,
+                Threads.named(volume + "-fetch"),
+                Threads.named(volume + "-cache"));
+    }
+
+    /**
+     * As above.
+     *
+     * @param fetching makes the threads that read what is expected
+     * @param caching makes the thread that writes to the cache
+     */
+    StoreReads(
+            ObjectStore store,
+            BlockCache cache,
+            long memoryBytes,
+            LongSupplier nanoClock,
+            ThreadFactory fetching,
+            ThreadFactory caching) {
         this.store = store;
         this.cache = cache;
         this.memoryBytes = memoryBytes;
         this.nanoClock = nanoClock;
         // In the memory is what is on its way, and a third of it that arrived.
         requests = new StoreRequests((int) (memoryBytes / BUFFER_BYTES * 3 / 4), nanoClock);
-        lanes = threads(StoreRequests.LANES, volume + "-fetch");
-        cacheWriter = threads(1, volume + "-cache");
+        lanes = threads(StoreRequests.LANES, fetching);
+        cacheWriter = threads(1, caching);
     }
 
-    private static ThreadPoolExecutor threads(int count, String name) {
-        ThreadPoolExecutor made = new ThreadPoolExecutor(
-                count, count, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Threads.named(name));
+    private static ThreadPoolExecutor threads(int count, ThreadFactory factory) {
+        ThreadPoolExecutor made =
+                new ThreadPoolExecutor(count, count, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
         made.allowCoreThreadTimeOut(true);
         return made;
     }
@@ -229,8 +252,9 @@ final class StoreReads implements Closeable {
             try {
                 cacheWriter.execute(this::store);
                 return true;
-            } catch (RejectedExecutionException e) {
-                log.trace("{} is not cached, because the volume is being closed", name, e);
+            } catch (RejectedExecutionException | Error e) {
+                // The volume is being closed, or no thread can be started.
+                log.debug("{} is not cached", name, e);
                 return false;
             }
         }
@@ -545,8 +569,9 @@ final class StoreReads implements Closeable {
             block += fetch.blocks;
             try {
                 lanes.execute(fetch::runInLane);
-            } catch (RejectedExecutionException e) {
-                log.trace("{} is not read ahead, because the volume is being closed", name, e);
+            } catch (RejectedExecutionException | Error e) {
+                // The volume is being closed, or no thread can be started. Readers may wait for this already.
+                log.debug("{} is not read in the background", name, e);
                 fetch.run();
             }
         }

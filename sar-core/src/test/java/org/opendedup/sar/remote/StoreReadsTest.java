@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.TestWait;
@@ -226,6 +228,26 @@ final class StoreReadsTest {
             assertEquals(2 * PACKS - 2, store.reads.get());
         } finally {
             isHanging.set(false);
+        }
+    }
+
+    /** The machine has no thread left. Nobody waits for ever for a range that no thread reads. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void whatNoThreadCanReadInTheBackgroundIsReadByWhoExpectsIt() throws IOException {
+        ThreadFactory none = task -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        Path other = Files.createDirectories(folder.resolve("other"));
+        BlockCache cache = BlockCache.open(FileDirectory.open(other), 64 << 20, 1 << 20, () -> {});
+        try (StoreReads reads = new StoreReads(store, cache, 6 << 20, clock::get, none, none)) {
+            for (int pack = 0; pack < PACKS; pack++) {
+                reads.expect(name(pack), pack, 0, PACK_BYTES);
+                ByteBuffer read = ByteBuffer.allocate(PACK_BYTES);
+                reads.readFully(name(pack), pack, 0, read);
+                assertArrayEquals(packs.get(pack), read.array());
+            }
+            assertEquals(PACKS, store.reads.get());
         }
     }
 
