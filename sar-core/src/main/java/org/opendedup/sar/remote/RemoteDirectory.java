@@ -33,6 +33,7 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.objects.ObjectPage;
@@ -821,17 +822,43 @@ public final class RemoteDirectory implements Directory, Closeable {
             using.readLock().lock();
             try {
                 Input file = local;
-                StagedPack staging = pack;
-                if (file == null || staging == null || staging.isDistrusted(offset, offset + target.remaining())) {
+                StagedPack from = pack;
+                if (file == null || from == null || from.isDistrusted(offset, offset + target.remaining())) {
                     return false;
                 }
-                staging.usedNs = System.nanoTime();
-                folderReadBytes.add(target.remaining());
-                file.readFully(offset, target);
-                return true;
+                from.usedNs = System.nanoTime();
+                return readLocal(file, from, offset, target);
             } finally {
                 using.readLock().unlock();
             }
+        }
+
+        /** Returns false if the local file cannot be read, and the store has the pack. */
+        private boolean readLocal(Input file, StagedPack from, long offset, ByteBuffer target) throws IOException {
+            int begin = target.position();
+            int bytes = target.remaining();
+            try {
+                file.readFully(offset, target);
+                folderReadBytes.add(bytes);
+                return true;
+            } catch (IOException e) {
+                distrust(from, offset, bytes, e);
+                target.position(begin);
+                return false;
+            }
+        }
+
+        /** Notes that a range of the local file cannot be read; throws the failure if the store does not have it. */
+        private void distrust(StagedPack from, long offset, int bytes, IOException failure) throws IOException {
+            synchronized (from) {
+                if (!from.stored || offset + bytes > from.length) {
+                    throw failure;
+                }
+                if (!NoAnswer.is(failure)) {
+                    var unused = from.distrust(offset, offset + bytes);
+                }
+            }
+            log.warn("{} in {} cannot be read, and is read from {}: {}", name, staging, store, failure.getMessage());
         }
 
         @FunctionalInterface

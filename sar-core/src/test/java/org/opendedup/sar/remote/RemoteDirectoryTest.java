@@ -728,6 +728,32 @@ final class RemoteDirectoryTest {
         }
     }
 
+    /** The disk of the folder does not read a block of a pack that the store has. */
+    @Test
+    void aRangeOfALocalPackThatCannotBeReadIsReadFromTheStore() throws IOException {
+        directory.close();
+        HookedDirectory failing = new HookedDirectory(FileDirectory.open(folder.resolve("staging")));
+        directory =
+                RemoteDirectory.open(failing, store, new RemoteDirectory.Bounds(1 << 30, 8 << 20), clock::get, "test");
+        byte[] bytes = bytes(100_000, 1);
+        write(PACK, bytes);
+        awaitStored();
+        failing.readHook = (name, offset, end) -> {
+            if (name.equals(PACK) && offset < 5000 && end > 4999) {
+                throw new IOException("Input/output error");
+            }
+        };
+        try (Input input = directory.open(PACK)) {
+            ByteBuffer read = ByteBuffer.allocate(10);
+            input.readFully(4995, read);
+            assertEquals(bytes[5000], read.get(5));
+            assertEquals(1, store.reads.get());
+            input.readFully(90_000, read.clear());
+            assertEquals(1, store.reads.get(), "the rest is read in the folder");
+            assertThrows(EOFException.class, () -> input.readFully(99_995, read.clear()));
+        }
+    }
+
     @Test
     void otherBytesUnderTheNameAreAnError() throws IOException {
         try (Output output = directory.create(PACK)) {
