@@ -855,7 +855,7 @@ public final class RemoteDirectory implements Directory, Closeable {
                     throw failure;
                 }
                 if (!NoAnswer.is(failure)) {
-                    var unused = from.distrust(offset, offset + bytes);
+                    from.distrust(offset, offset + bytes);
                 }
             }
             log.warn("{} in {} cannot be read, and is read from {}: {}", name, staging, store, failure.getMessage());
@@ -910,17 +910,21 @@ public final class RemoteDirectory implements Directory, Closeable {
             }
         }
 
+        /** Also returns true if nothing was forgotten: another reader may have forgotten what this one has read. */
         @Override
         public boolean forgetCopies(long offset, long length) throws IOException {
+            // Also of a pack in the folder: a range that is distrusted there is read from the store, and cached.
+            var unused = reads.forget(number, offset, length);
             StagedPack here = staged.get(name);
             if (here == null) {
-                // Also if there was nothing: another reader may have forgotten what this one has read.
-                var unused = reads.forget(number, offset, length);
                 return true;
             }
             synchronized (here) {
                 // The file stays: it may have other bytes that the store has lost.
-                return here.stored && here.distrust(offset, offset + length);
+                if (here.stored) {
+                    here.distrust(offset, offset + length);
+                }
+                return here.stored;
             }
         }
 

@@ -60,16 +60,15 @@ final class StagedPack {
         this.name = name;
     }
 
-    /** Has a range of the local file read no more; returns whether it was until now. */
-    synchronized boolean distrust(long from, long end) {
-        boolean isNew = distrusted.stream().noneMatch(range -> range[0] <= from && end <= range[1]);
-        if (isNew) {
-            List<long[]> more = new ArrayList<>(distrusted);
-            more.add(new long[] {from, end});
-            // A file with so much damage is of no use.
-            distrusted = more.size() > MOST_DISTRUSTED ? List.of(new long[] {0, Long.MAX_VALUE}) : List.copyOf(more);
+    /** Has a range of the local file read no more. */
+    synchronized void distrust(long from, long end) {
+        if (distrusted.stream().anyMatch(range -> range[0] <= from && end <= range[1])) {
+            return;
         }
-        return isNew;
+        List<long[]> more = new ArrayList<>(distrusted);
+        more.add(new long[] {from, end});
+        // A file with so much damage is of no use.
+        distrusted = more.size() > MOST_DISTRUSTED ? List.of(new long[] {0, Long.MAX_VALUE}) : List.copyOf(more);
     }
 
     boolean isDistrusted(long from, long end) {

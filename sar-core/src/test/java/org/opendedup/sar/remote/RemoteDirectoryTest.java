@@ -724,7 +724,33 @@ final class RemoteDirectoryTest {
             assertEquals(1, store.reads.get());
             input.readFully(90_000, read.clear());
             assertEquals(1, store.reads.get(), "the rest is read in the folder");
-            assertFalse(input.forgetCopies(4000, 2000), "the store has no other bytes");
+            assertTrue(input.forgetCopies(4000, 2000), "what was read from the store may be damaged in the cache");
+            input.readFully(4995, read.clear());
+            assertEquals(bytes[5000], read.get(5));
+        }
+    }
+
+    /** Two readers read the same damage, and both say so. Neither may take it for damage in the store. */
+    @Test
+    void eachReaderOfADamagedLocalPackIsSentToTheStore() throws IOException {
+        byte[] bytes = bytes(100_000, 1);
+        write(PACK, bytes);
+        awaitStored();
+        byte[] damaged = bytes.clone();
+        damaged[5000] ^= 1;
+        Files.write(folder.resolve("staging").resolve(PACK), damaged);
+        try (Input one = directory.open(PACK);
+                Input other = directory.open(PACK)) {
+            for (Input input : List.of(one, other)) {
+                ByteBuffer read = ByteBuffer.allocate(10);
+                input.readFully(4995, read);
+                assertEquals(damaged[5000], read.get(5), "the control");
+            }
+            assertTrue(one.forgetCopies(4000, 2000));
+            assertTrue(other.forgetCopies(4000, 2000), "it has read the local file, too");
+            ByteBuffer right = ByteBuffer.allocate(10);
+            other.readFully(4995, right);
+            assertEquals(bytes[5000], right.get(5));
         }
     }
 
