@@ -259,10 +259,10 @@ final class StoreReads implements Closeable {
             }
         }
 
-        /** Writes what was read to the cache. */
+        /** Writes what was read to the cache, unless it is forgotten meanwhile: bytes of it are wrong. */
         private void store() {
             try {
-                for (int block = 0; block < blocks && block * BLOCK_BYTES < length; block++) {
+                for (int block = 0; block < blocks && block * BLOCK_BYTES < length && !isForgotten(); block++) {
                     int at = block * BLOCK_BYTES;
                     cache.put(firstKey + block, ByteBuffer.wrap(buffer, at, Math.min(BLOCK_BYTES, length - at)));
                 }
@@ -275,8 +275,17 @@ final class StoreReads implements Closeable {
             } finally {
                 synchronized (StoreReads.this) {
                     isCached = true;
+                    for (int block = 0; block < blocks && isForgotten(); block++) {
+                        cache.forget(firstKey + block);
+                    }
                     leave(this);
                 }
+            }
+        }
+
+        private boolean isForgotten() {
+            synchronized (StoreReads.this) {
+                return isDropped;
             }
         }
 

@@ -231,6 +231,31 @@ final class StoreReadsTest {
         }
     }
 
+    /** A reader finds that what was read is wrong, while that waits for the cache, or is being written there. */
+    @Test
+    void whatIsForgottenBeforeItIsCachedDoesNotGetIntoTheCache() throws IOException {
+        AtomicBoolean isHanging = new AtomicBoolean(true);
+        Path other = Files.createDirectories(folder.resolve("other"));
+        HookedDirectory slow = new HookedDirectory(FileDirectory.open(other));
+        slow.hook = (call, name) -> {
+            if (call == HookedDirectory.Call.APPEND) {
+                TestWait.until(() -> !isHanging.get());
+            }
+        };
+        BlockCache cache = BlockCache.open(slow, 64 << 20, 1 << 20, () -> {});
+        try (StoreReads reads = new StoreReads(store, cache, 6 << 20, clock::get, "test")) {
+            for (int pack = 0; pack < 3; pack++) {
+                reads.readFully(name(pack), pack, 0, ByteBuffer.allocate(10));
+            }
+            assertTrue(reads.forget(0, 0, 10), "it is being written");
+            assertTrue(reads.forget(1, 0, 10), "it waits");
+            isHanging.set(false);
+        }
+        assertFalse(cache.has(BlockCache.key(0, 0)));
+        assertFalse(cache.has(BlockCache.key(1, 0)));
+        assertTrue(cache.has(BlockCache.key(2, 0)), "the control");
+    }
+
     /** The machine has no thread left. Nobody waits for ever for a range that no thread reads. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
