@@ -96,8 +96,6 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final Set<StagedPack> following = ConcurrentHashMap.newKeySet();
     /** The packs that are open for reading. */
     private final Set<PackInput> inputs = ConcurrentHashMap.newKeySet();
-    /** Held while something is removed from the folder to keep its bound. */
-    private final Object evicting = new Object();
     /**
      * Of each mark that is not shipped, the durable bytes of the packs that the store had not whole. Guarded by this.
      */
@@ -114,6 +112,8 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final LongAdder folderReadBytes = new LongAdder();
     /** Told when a pack is lost. */
     private volatile Runnable lossListener = () -> {};
+    /** Whether nothing is removed from the folder any more. */
+    private volatile boolean isClosing;
     /** The last mark. Guarded by this. */
     private long lastMark;
 
@@ -362,21 +362,22 @@ public final class RemoteDirectory implements Directory, Closeable {
 
     // --- packs in the folder
 
-    /** Removes from the folder what was used longest ago, and the store has, until the bound is kept. */
+    /**
+     * Removes from the folder what was used longest ago, and the store has, until the bound is kept. Runs in the thread
+     * that writes to the cache, and may take minutes: much of the cache is written anew if much of it was read again.
+     */
     private void evict() {
-        synchronized (evicting) {
-            Deque<StagedPack> packs = storedPacks();
-            long packBytes = packs.stream().mapToLong(pack -> pack.length).sum();
-            while (packBytes + cache.bytes() > cacheBytes || cache.isTooLong()) {
-                Long oldest = cache.oldestNanos();
-                StagedPack pack = cache.isTooLong() ? null : packs.peek();
-                if (pack != null && (oldest == null || pack.usedNs - oldest <= 0)) {
-                    packs.remove();
-                    packBytes -= pack.length;
-                    dropLogging(pack);
-                } else if (!cache.evict()) {
-                    return;
-                }
+        Deque<StagedPack> packs = storedPacks();
+        long packBytes = packs.stream().mapToLong(pack -> pack.length).sum();
+        while (!isClosing && (packBytes + cache.bytes() > cacheBytes || cache.isTooLong())) {
+            Long oldest = cache.oldestNanos();
+            StagedPack pack = cache.isTooLong() ? null : packs.peek();
+            if (pack != null && (oldest == null || pack.usedNs - oldest <= 0)) {
+                packs.remove();
+                packBytes -= pack.length;
+                dropLogging(pack);
+            } else if (!cache.evict()) {
+                return;
             }
         }
     }
@@ -509,7 +510,7 @@ public final class RemoteDirectory implements Directory, Closeable {
     }
 
     private void packIsStored() {
-        evict();
+        reads.afterCaching(this::evict);
         synchronized (uploads) {
             uploads.notifyAll();
         }
@@ -782,6 +783,7 @@ public final class RemoteDirectory implements Directory, Closeable {
                 break;
             }
         }
+        isClosing = true;
         Closing closing = new Closing();
         closing.run(reads::close);
         closing.run(uploads::close);

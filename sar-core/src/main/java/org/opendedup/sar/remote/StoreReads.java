@@ -586,6 +586,15 @@ final class StoreReads implements Closeable {
         }
     }
 
+    /** Has the thread that writes to the cache do something, after what it has to write; not when this is closed. */
+    void afterCaching(Runnable task) {
+        try {
+            cacheWriter.execute(task);
+        } catch (RejectedExecutionException | Error e) {
+            log.debug("the volume is being closed, or no thread can be started", e);
+        }
+    }
+
     /** Returns the bytes that readers found in the cache. */
     long cacheReadBytes() {
         return cacheReadBytes.sum();

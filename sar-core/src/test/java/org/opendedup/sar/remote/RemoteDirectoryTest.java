@@ -22,8 +22,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -178,6 +180,45 @@ final class RemoteDirectoryTest {
         assertEquals(1, store.reads.get(), "one of them is read from the store");
         assertEquals(List.of(PACK, LATER), directory.list());
         assertEquals(List.of(LATER), directory.listFrom(PackFormat.fileName(8)));
+    }
+
+    /** The disk takes nothing for the cache, of which something has to go. Packs are put all the same. */
+    @Test
+    void packsArePutWhileTheCacheMakesRoom() throws IOException {
+        directory.close();
+        for (int pack = 1; pack <= 2; pack++) {
+            store.put(PackNames.pack(name(pack)), ObjectSource.of(bytes(1000, pack)));
+        }
+        Path cached = Files.createDirectories(folder.resolve("staging").resolve("cache"));
+        AtomicBoolean isHanging = new AtomicBoolean();
+        HookedDirectory slow = new HookedDirectory(FileDirectory.open(folder.resolve("staging")));
+        slow.hook = (call, name) -> {
+            if (call == HookedDirectory.Call.APPEND && name.startsWith("cache/")) {
+                TestWait.until(() -> !isHanging.get());
+            }
+        };
+        directory =
+                RemoteDirectory.open(slow, store, new RemoteDirectory.Bounds(16 << 20, 8 << 20), clock::get, "test");
+        try {
+            // A segment has one block. This one is complete, and was made before the packs were used.
+            assertArrayEquals(bytes(1000, 1), read(directory, name(1)));
+            TestWait.until(() -> lengths(cached).stream().anyMatch(length -> length > BlockCache.BLOCK_BYTES));
+            isHanging.set(true);
+            assertArrayEquals(bytes(1000, 2), read(directory, name(2)));
+            TestWait.until(() -> lengths(cached).size() == 2);
+            for (int pack = 10; pack < 22; pack++) {
+                write(name(pack), bytes(4 << 20, pack));
+            }
+            awaitStored();
+        } finally {
+            isHanging.set(false);
+        }
+    }
+
+    private static List<Long> lengths(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.toFile().length()).toList();
+        }
     }
 
     @Test
