@@ -8,9 +8,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -382,7 +380,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         }
     }
 
-    /** Returns the packs in the folder that the store has, that which was used longest ago first. */
+    /** Returns the packs in the folder that the store has, {@linkplain StagedPack#byUse by their use}. */
     private Deque<StagedPack> storedPacks() {
         List<StagedPack> stored = new ArrayList<>();
         for (StagedPack pack : staged.values()) {
@@ -392,8 +390,7 @@ public final class RemoteDirectory implements Directory, Closeable {
                 }
             }
         }
-        stored.sort(Comparator.comparingLong(pack -> pack.usedNs));
-        return new ArrayDeque<>(stored);
+        return StagedPack.byUse(stored);
     }
 
     private void dropLogging(StagedPack pack) {

@@ -1,8 +1,13 @@
 package org.opendedup.sar.remote;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +63,18 @@ final class StagedPack {
 
     StagedPack(String name) {
         this.name = name;
+    }
+
+    /**
+     * Returns packs, that which was used longest ago first. Reads once when each was used: readers change that
+     * meanwhile, and a sort may fail if what it compares changes.
+     */
+    static Deque<StagedPack> byUse(Collection<StagedPack> packs) {
+        Map<StagedPack, Long> used = new HashMap<>();
+        packs.forEach(pack -> used.put(pack, pack.usedNs));
+        Deque<StagedPack> sorted = new ArrayDeque<>();
+        used.entrySet().stream().sorted(Map.Entry.comparingByValue()).forEach(each -> sorted.add(each.getKey()));
+        return sorted;
     }
 
     /** Has a range of the local file read no more. */
