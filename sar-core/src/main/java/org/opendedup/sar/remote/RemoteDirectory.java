@@ -193,10 +193,19 @@ public final class RemoteDirectory implements Directory, Closeable {
         }
         for (String name : withTails) {
             StagedPack pack = staged.get(name);
-            if (pack != null && !pack.stored && StoredPack.find(store, name).length() > pack.length) {
+            if (pack != null && !pack.stored && lengthInTails(name) > pack.length) {
                 log.warn("{} in {} is older than what {} has of it, and is removed", name, staging, store);
                 drop(name);
             }
+        }
+    }
+
+    private long lengthInTails(String name) throws IOException {
+        try {
+            return StoredPack.find(store, name).length();
+        } catch (NoSuchFileException e) {
+            log.warn("{} has lost the first part of {}, which is in {}", store, name, staging, e);
+            return 0;
         }
     }
 

@@ -122,6 +122,28 @@ final class RemoteDirectoryTest {
         TestWait.until(() -> directory.missingBytes() == 0);
     }
 
+    /** The folder has the whole pack, so the opening succeeds and puts it. */
+    @Test
+    void aPackWhoseFirstTailIsLostIsPutFromTheFolder() throws IOException {
+        byte[] bytes = bytes(2000, 1);
+        try (Output output = directory.create(PACK)) {
+            for (int part = 0; part < 2; part++) {
+                output.append(ByteBuffer.wrap(bytes, part * 1000, 1000));
+                output.force();
+                directory.await(directory.mark());
+            }
+            directory.close();
+        }
+        store.delete(List.of(PackNames.tail(PACK, 0)));
+        assertEquals(1, store.listAll(PackNames.TAILS, "").size());
+        directory = open("staging", 1 << 30);
+        awaitStored();
+        TestWait.until(() -> store.listAll(PackNames.TAILS, "").isEmpty());
+        try (RemoteDirectory elsewhere = open("elsewhere", 1 << 30)) {
+            assertArrayEquals(bytes, read(elsewhere, PACK));
+        }
+    }
+
     @Test
     void aCompletePackFollowsIntoTheStore() throws IOException {
         byte[] bytes = bytes(100_000, 1);
