@@ -119,6 +119,12 @@ final class Deletions implements Closeable {
         return pending.containsKey(name);
     }
 
+    /** Returns whether a pack was deleted before a mark, so that the metadata of that mark do not name it. */
+    boolean wasBefore(String name, long mark) {
+        Deletion deletion = pending.get(name);
+        return deletion != null && deletion.mark < mark;
+    }
+
     /** Returns how many packs are deleted and still in the store. */
     int count() {
         return pending.size();

@@ -95,7 +95,9 @@ public final class RemoteDirectory implements Directory, Closeable {
     /** The packs that are open for reading. */
     private final Set<PackInput> inputs = ConcurrentHashMap.newKeySet();
     /**
-     * Of each mark that is not shipped, the durable bytes of the packs that the store had not whole. Guarded by this.
+     * Of each mark that is not shipped, the durable bytes of packs of which the store had less, and no earlier mark in
+     * here has as many: a mark also needs what those before it need. So a thousand commits while packs wait for a slow
+     * store have no more entries than what they made durable. Marks without entries are left out. Guarded by this.
      */
     private final NavigableMap<Long, Map<StagedPack, Long>> marks = new TreeMap<>();
 
@@ -229,12 +231,16 @@ public final class RemoteDirectory implements Directory, Closeable {
             synchronized (pack) {
                 if (pack.stored || pack.dropped) {
                     following.remove(pack);
-                } else if (!deletions.has(pack.name) && !pack.has(pack.forced)) {
+                } else if (pack.forced > pack.marked && !deletions.has(pack.name) && !pack.has(pack.forced)) {
                     forced.put(pack, pack.forced);
+                    pack.marked = pack.forced;
                 }
             }
         }
-        marks.put(++lastMark, forced);
+        lastMark++;
+        if (!forced.isEmpty()) {
+            marks.put(lastMark, forced);
+        }
         return lastMark;
     }
 
@@ -246,17 +252,29 @@ public final class RemoteDirectory implements Directory, Closeable {
      * @throws IOException if some cannot be put now
      */
     public void await(long mark) throws IOException {
-        Map<StagedPack, Long> forced;
-        synchronized (this) {
-            forced = marks.getOrDefault(mark, Map.of());
-        }
-        for (Map.Entry<StagedPack, Long> part : forced.entrySet()) {
+        for (Map.Entry<StagedPack, Long> part : needed(mark).entrySet()) {
             StagedPack pack = part.getKey();
             if (!pack.has(part.getValue())) {
                 uploads.putTail(pack);
             }
             awaitUpload(pack, part.getValue());
         }
+    }
+
+    /** Returns the packs of which the store must have something, and how many bytes. */
+    private synchronized Map<StagedPack, Long> needed(long mark) {
+        Map<StagedPack, Long> needed = new HashMap<>();
+        for (Map<StagedPack, Long> forced : marks.headMap(mark, true).values()) {
+            forced.forEach((pack, bytes) -> needed.merge(pack, bytes, Long::max));
+        }
+        // An earlier mark may need what was deleted before this one.
+        needed.keySet().removeIf(pack -> deletions.wasBefore(pack.name, mark));
+        return needed;
+    }
+
+    /** Returns how many packs the marks have, each as often as it is in one. */
+    synchronized int markedPacks() {
+        return marks.values().stream().mapToInt(Map::size).sum();
     }
 
     /** Returns whether the store has a complete pack, after the next try to put it. */
@@ -623,6 +641,7 @@ public final class RemoteDirectory implements Directory, Closeable {
                     }
                     pack.stored = false;
                     pack.inTails = 0;
+                    pack.marked = 0;
                 }
                 log.error("{} is missing in {}, and is put again from the local folder", object, store);
                 following.add(pack);

@@ -27,6 +27,8 @@ final class StagedPack {
     long length;
     /** Bytes that are durable there. */
     long forced;
+    /** The same as the last mark that has the pack has it. */
+    long marked;
     /** Bytes that tails in the store have. */
     long inTails;
     /** End of the last tail whose put was begun: one that had no answer may be in the store. */

@@ -565,6 +565,29 @@ final class RemoteDirectoryTest {
         }
     }
 
+    /** A store that is slow, and a program that syncs a few bytes again and again, which are in no pack. */
+    @Test
+    void commitsWhilePacksWaitForTheStoreTakeNoMemoryForThem() throws IOException {
+        store.failure = new IOException("not now");
+        for (int pack = 1; pack <= 10; pack++) {
+            write(name(pack), bytes(1000, pack));
+        }
+        for (int commit = 0; commit < 1000; commit++) {
+            directory.mark();
+        }
+        assertEquals(10, directory.markedPacks());
+        long last = directory.mark();
+        assertThrows(IOException.class, () -> directory.await(last), "it needs what the first one needs");
+        store.failure = null;
+        awaitStored();
+        directory.await(last);
+        for (int pack = 1; pack <= 10; pack++) {
+            assertTrue(isInStore(name(pack)));
+        }
+        directory.shipped(last);
+        assertEquals(0, directory.markedPacks());
+    }
+
     private void awaitStored(String name) {
         TestWait.until(() -> {
             try {
