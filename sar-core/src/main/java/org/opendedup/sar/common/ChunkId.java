@@ -13,6 +13,13 @@ public final class ChunkId {
     public static final int SLOT_BITS = 16;
     /** Number of slots of a container: slots are 0 to this number minus 1. */
     public static final int MAX_SLOTS = 1 << SLOT_BITS;
+
+    /**
+     * Most by which the number of a pack is above the id of its first container. Containers with the ids in between may
+     * follow in it.
+     */
+    public static final int MOST_PACK_AHEAD = 1023;
+
     /** Highest container id; the lowest is 1. */
     public static final long MAX_CONTAINER = (1L << (63 - SLOT_BITS)) - 1;
 

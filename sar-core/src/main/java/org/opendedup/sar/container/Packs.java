@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.format.PackFormat;
@@ -22,12 +23,6 @@ import org.slf4j.LoggerFactory;
 
 /** Creates the packs that are written to, and closes those that are left. Safe for use by many threads. */
 final class Packs implements Closeable {
-    /**
-     * Difference between a pack's number and the id of its first container. A pack of 256 MiB has about 70 containers;
-     * other streams use ids in between. No other pack has this number: those for rewriting have an id that was used.
-     */
-    private static final int IDS_PER_PACK = 1023;
-
     private static final Logger log = LoggerFactory.getLogger(Packs.class);
 
     private final Directory directory;
@@ -51,7 +46,9 @@ final class Packs implements Closeable {
         }
         Pack created;
         try {
-            created = create(container + IDS_PER_PACK, Pack::createFresh);
+            // A pack of 256 MiB has about 70 containers; other streams use ids in between. No other pack has this
+            // number: those for rewriting have an id that was used.
+            created = create(container + ChunkId.MOST_PACK_AHEAD, Pack::createFresh);
         } catch (NoSpaceException | FileAlreadyExistsException e) {
             throw e;
         } catch (IOException e) {
@@ -95,7 +92,7 @@ final class Packs implements Closeable {
      * younger containers have numbers far above the ids that were used.
      */
     Pack aboveAll() throws IOException {
-        return createNext(IDS_PER_PACK, Pack::createFresh);
+        return createNext(ChunkId.MOST_PACK_AHEAD, Pack::createFresh);
     }
 
     private Pack createNext(int distance, Creation creation) throws IOException {

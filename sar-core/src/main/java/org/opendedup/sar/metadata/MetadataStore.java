@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -128,9 +129,12 @@ public final class MetadataStore implements Closeable {
         streamLogs = new StreamLogs(overlay, counts);
         intents = new IntentRecords(overlay);
         raws = new RawRecords(overlay);
-        inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK, false);
-        containerIds = allocator(
-                SystemRecords.NEXT_CONTAINER, database.isShipped() ? SHIPPED_CONTAINER_BLOCK : CONTAINER_BLOCK, true);
+        inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK, false, 0);
+        // The last ids that an owner before has reserved are those of containers whose packs have numbers above them.
+        // The object store may lack these packs, and packs that are written anew have ids as numbers.
+        containerIds = database.isShipped()
+                ? allocator(SystemRecords.NEXT_CONTAINER, SHIPPED_CONTAINER_BLOCK, true, ChunkId.MOST_PACK_AHEAD)
+                : allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK, true, 0);
         epochs = EpochHistory.open(database, header.volume());
         locations = new LocationRecords(database);
         logicalBytes = frozenTotals.logicalBytes();
@@ -609,8 +613,9 @@ public final class MetadataStore implements Closeable {
         database.close();
     }
 
-    private IdAllocator allocator(byte[] key, int block, boolean isShipped) throws IOException {
-        return new IdAllocator(
-                database, key, block, isShipped, SystemRecords.decodeNumber(StoredRecords.system(database, key)));
+    /** @param skipped numbers that are left out after those that were reserved */
+    private IdAllocator allocator(byte[] key, int block, boolean isShipped, int skipped) throws IOException {
+        long reserved = SystemRecords.decodeNumber(StoredRecords.system(database, key));
+        return new IdAllocator(database, key, block, isShipped, reserved + skipped);
     }
 }

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.CountRecord;
@@ -17,6 +18,7 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
 
 final class MetadataStoreTest extends MetadataTest {
@@ -49,6 +51,28 @@ final class MetadataStoreTest extends MetadataTest {
             database = database.crash(life);
             store = MetadataStore.open(database, 1000);
         }
+    }
+
+    /**
+     * An owner has used all ids that are reserved, and is lost with packs that the object store never got. Their
+     * numbers are above these ids. The next owner makes packs with ids as numbers.
+     */
+    @Test
+    void anotherOwnerGivesNoNumberThatAPackOfTheFormerOneMayHave() throws IOException {
+        KeyValueStore shipped = new HookedKeyValueStore<>(new HeapKeyValueStore()) {
+            @Override
+            public boolean isShipped() {
+                return true;
+            }
+        };
+        MetadataStore former = MetadataStore.format(shipped, HEADER);
+        long last = former.nextContainer();
+        long reserved = SystemRecords.decodeNumber(shipped.get(Family.SYSTEM, SystemRecords.NEXT_CONTAINER));
+        while (last + 1 < reserved) {
+            last = former.nextContainer();
+        }
+        MetadataStore next = MetadataStore.open(shipped, 1000);
+        assertTrue(next.nextContainer() > last + ChunkId.MOST_PACK_AHEAD);
     }
 
     @Test

@@ -377,7 +377,11 @@ class StoredVolumeDamageTest {
                 .filter(object -> object.startsWith("tails/"))
                 .findFirst()
                 .orElseThrow());
-        Path left = store.resolve("tails/00000000/000000000400.pack").resolve(tail.getFileName());
+        String whole = objects(store).stream()
+                .filter(object -> object.startsWith("packs/"))
+                .findFirst()
+                .orElseThrow();
+        Path left = store.resolve(whole.replace("packs/", "tails/").replace("~", "")).resolve(tail.getFileName());
         Files.createDirectories(left.getParent());
         Files.copy(tail, left);
         VolumeConfig damaging = machine(store);
