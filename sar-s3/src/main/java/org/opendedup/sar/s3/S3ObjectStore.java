@@ -299,7 +299,9 @@ final class S3ObjectStore implements ObjectStore, ReplaceableObjects, ObjectPart
             } else if (length < wanted.remaining()) {
                 throw new IOException("the answer was cut among its headers");
             } else if (length > wanted.remaining()) {
-                failure = new IOException(place(name) + ": the store does not know ranges");
+                // A page of a proxy, or a store that knows no ranges: it tells nothing about the object.
+                failure = new UnavailableException(
+                        place(name) + ": " + length + " bytes came, not the range of " + wanted.remaining());
                 throw failure;
             }
         }

@@ -140,6 +140,17 @@ class S3AnswersTest {
         }
     }
 
+    /** It has more bytes than are asked for, or fewer. */
+    @Test
+    void aPageOfAProxyIsNoDamage() throws IOException {
+        try (Server server = new Server(head -> answer("200 OK", "", PAGE));
+                ObjectStore store = open(server.endpoint(), "bucket")) {
+            for (int bytes : List.of(10, 100)) {
+                assertThrows(UnavailableException.class, () -> store.read("a", 0, ByteBuffer.allocate(bytes)));
+            }
+        }
+    }
+
     @Test
     void aPageThatSomethingIsMissingIsNoMissingObject() throws IOException {
         try (Server server = new Server(head -> answer("404 Not Found", "", head.startsWith("HEAD") ? "" : PAGE));
