@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -46,6 +47,12 @@ final class BlockCache implements Closeable {
     private static final long LEAST_BYTES = 16 << 20;
 
     private static final int WARM_PERCENT = 80;
+
+    /** Part of the space that a disk would have without copies, and that they leave free. */
+    private static final int FREE_PART = 16;
+
+    /** As much is left free at least, or half of the space of a small disk, in bytes. */
+    private static final long FREE_BYTES = 256L << 20;
 
     /** Heap for the place of one block, in bytes: key and place, in a hash table that is half full on average. */
     private static final int ENTRY_BYTES = 24;
@@ -125,7 +132,7 @@ final class BlockCache implements Closeable {
      *
      * @param mostBytes bound of its files, in bytes
      * @param indexBytes bound of the memory for the places of blocks, in bytes; it limits the files too
-     * @param whenLonger called without a lock when the cache has become longer
+     * @param whenLonger called without a lock when the cache has become longer, or its disk has too little space
      */
     static BlockCache open(Directory folder, long mostBytes, long indexBytes, Runnable whenLonger) throws IOException {
         BlockCache cache = new BlockCache(folder, mostBytes, indexBytes, whenLonger);
@@ -148,6 +155,21 @@ final class BlockCache implements Closeable {
     /** Returns whether a file of the folder belongs to a cache. */
     static boolean isSegment(String name) {
         return name.startsWith(FOLDER) && name.endsWith(SUFFIX);
+    }
+
+    /**
+     * Returns how many bytes of a disk copies of what the store has may take, so that they leave space for others.
+     *
+     * @param copies bytes that the copies have there
+     */
+    static long mostOn(Directory folder, long copies) {
+        try {
+            long free = folder.usableBytes() + copies;
+            return free - Math.max(free / FREE_PART, Math.min(FREE_BYTES, free / 2));
+        } catch (IOException e) {
+            log.debug("the space of {} is not known", folder, e);
+            return Long.MAX_VALUE;
+        }
     }
 
     /** Returns what names a block of a pack here. */
@@ -345,18 +367,29 @@ final class BlockCache implements Closeable {
 
     // --- writing
 
-    /** Keeps a block that was read from the store, if it is not here. */
+    /**
+     * Keeps a block that was read from the store, if it is not here.
+     *
+     * @throws NoSpaceException if the disk has too little space for it, or none
+     */
     void put(long key, ByteBuffer block) throws IOException {
-        boolean isLonger;
+        boolean isShort;
+        boolean isLonger = false;
         synchronized (writing) {
             if (!isUsed() || has(key)) {
                 return;
             }
-            coldHead = append(coldHead, false, key, block);
-            isLonger = coldHead == null || bytes() > mostBytes;
+            isShort = bytes() > mostOn(folder, bytes());
+            if (!isShort) {
+                coldHead = append(coldHead, false, key, block);
+                isLonger = coldHead == null || bytes() > mostBytes;
+            }
         }
-        if (isLonger) {
+        if (isShort || isLonger) {
             whenLonger.run();
+        }
+        if (isShort) {
+            throw new NoSpaceException("the disk under " + folder + " has too little space for copies");
         }
     }
 

@@ -72,6 +72,9 @@ public final class RemoteDirectory implements Directory, Closeable {
     /** Part of the memory that is for the places of blocks in the cache. */
     private static final int PLACES_PART = 4;
 
+    /** Time after which a file system has the space of a deleted file free, in nanoseconds: some take as long. */
+    private static final long FREEING_NS = TimeUnit.SECONDS.toNanos(30);
+
     /**
      * Bounds of what is here of packs that the store has.
      *
@@ -83,6 +86,7 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final Directory staging;
     private final ObjectStore store;
     private final long cacheBytes;
+    private final LongSupplier nanoClock;
     private final BlockCache cache;
     private final StoreReads reads;
     private final Uploads uploads;
@@ -112,6 +116,8 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final LongAdder folderReadBytes = new LongAdder();
     /** Told when a pack is lost. */
     private volatile Runnable lossListener = () -> {};
+    /** When copies made room on a disk with little space last; null: never. Used by {@link #evict} only. */
+    private @Nullable Long madeSpaceNs;
     /** Whether nothing is removed from the folder any more. */
     private volatile boolean isClosing;
     /** The last mark. Guarded by this. */
@@ -122,6 +128,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         this.staging = staging;
         this.store = store;
         this.cacheBytes = bounds.cacheBytes;
+        this.nanoClock = nanoClock;
         long placesBytes = bounds.memoryBytes / PLACES_PART;
         cache = BlockCache.open(staging, cacheBytes, placesBytes, this::evict);
         reads = new StoreReads(store, cache, bounds.memoryBytes - placesBytes, nanoClock, volume);
@@ -388,13 +395,15 @@ public final class RemoteDirectory implements Directory, Closeable {
     // --- packs in the folder
 
     /**
-     * Removes from the folder what was used longest ago, and the store has, until the bound is kept. Runs in the thread
-     * that writes to the cache, and may take minutes: much of the cache is written anew if much of it was read again.
+     * Removes from the folder what was used longest ago, and the store has, until the bound is kept and the disk has
+     * space for others. Runs in the thread that writes to the cache, and may take minutes: much of the cache is written
+     * anew if much of it was read again.
      */
     private void evict() {
         Deque<StagedPack> packs = storedPacks();
         long packBytes = packs.stream().mapToLong(pack -> pack.length).sum();
-        while (!isClosing && (packBytes + cache.bytes() > cacheBytes || cache.isTooLong())) {
+        long most = Math.min(cacheBytes, mostWithSpace(packBytes + cache.bytes()));
+        while (!isClosing && (packBytes + cache.bytes() > most || cache.isTooLong())) {
             Long oldest = cache.oldestNanos();
             StagedPack pack = cache.isTooLong() ? null : packs.peek();
             if (pack != null && (oldest == null || pack.usedNs - oldest <= 0)) {
@@ -405,6 +414,19 @@ public final class RemoteDirectory implements Directory, Closeable {
                 return;
             }
         }
+    }
+
+    /** Returns how many bytes copies may have, so that the disk has space for others. */
+    private long mostWithSpace(long copies) {
+        long most = BlockCache.mostOn(staging, copies);
+        long now = nanoClock.getAsLong();
+        Long made = madeSpaceNs;
+        if (copies <= most || made != null && now - made < FREEING_NS) {
+            return Long.MAX_VALUE;
+        }
+        madeSpaceNs = now;
+        log.info("copies of what {} has make room in {}, because its disk has little space", store, staging);
+        return most;
     }
 
     /** Returns the packs in the folder that the store has, {@linkplain StagedPack#byUse by their use}. */
@@ -489,6 +511,7 @@ public final class RemoteDirectory implements Directory, Closeable {
             throw new FileAlreadyExistsException(this + "/" + name);
         }
         awaitRoom();
+        reads.afterCaching(this::evict); // Copies may have the space that it needs.
         Output made = staging.create(name);
         synchronized (numbering) {
             laterPacks.add(numberOf(name));

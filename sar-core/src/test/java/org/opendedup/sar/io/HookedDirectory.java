@@ -38,6 +38,9 @@ public final class HookedDirectory implements Directory {
     /** Names of files in a place that takes no more, while another one does. */
     public final Set<String> inFullPlaces = ConcurrentHashMap.newKeySet();
 
+    /** Bytes of the free space that other programs have taken since. */
+    public volatile long takenBytes;
+
     private final Directory directory;
 
     public HookedDirectory(Directory directory) {
@@ -205,7 +208,7 @@ public final class HookedDirectory implements Directory {
 
     @Override
     public long usableBytes() throws IOException {
-        return directory.usableBytes();
+        return Math.max(0, directory.usableBytes() - takenBytes);
     }
 
     @Override

@@ -231,6 +231,33 @@ final class StoreReadsTest {
         }
     }
 
+    /** Other programs fill the disk. What was read before makes room, and nothing is added until there is space. */
+    @Test
+    void theCacheLeavesSpaceToOthers() throws IOException {
+        directory.close();
+        HookedDirectory local = new HookedDirectory(FileDirectory.open(folder.resolve("local")));
+        directory =
+                RemoteDirectory.open(local, store, new RemoteDirectory.Bounds(64 << 20, 8 << 20), clock::get, "test");
+        Path cached = Files.createDirectories(folder.resolve("local").resolve("cache"));
+        // Of four blocks each: two segments are complete, one is not.
+        checkRead(0, 0, PACK_BYTES);
+        TestWait.until(() -> bytesIn(cached) >= 10 * BLOCK);
+        local.takenBytes = Long.MAX_VALUE;
+        checkRead(1, 0, PACK_BYTES);
+        TestWait.until(() -> bytesIn(cached) <= 2 * BLOCK);
+        checkRead(2, 0, PACK_BYTES);
+        local.takenBytes = 0;
+        checkRead(3, 0, PACK_BYTES);
+        TestWait.until(() -> bytesIn(cached) >= 10 * BLOCK);
+        checkRead(1, 0, PACK_BYTES);
+    }
+
+    private static long bytesIn(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.mapToLong(file -> file.toFile().length()).sum();
+        }
+    }
+
     /** A reader finds that what was read is wrong, while that waits for the cache, or is being written there. */
     @Test
     void whatIsForgottenBeforeItIsCachedDoesNotGetIntoTheCache() throws IOException {
