@@ -35,10 +35,12 @@ final class StagedPack {
     long tailsEnd;
     /** When the oldest bytes that the store has not were written, by {@link System#nanoTime}. */
     long missingSinceNs = System.nanoTime();
-    /** CRC-32C of all bytes, as they were appended; null if that is not known, after a crash or an error. */
+    /** CRC-32C of all bytes, as they were appended, or else as the file has them; null if neither is known. */
     @Nullable
     Integer crc32c;
 
+    /** Whether there may be tails that this process has not put. */
+    boolean mayHaveTails;
     boolean complete;
     /** Whether the store has it as an object. */
     boolean stored;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.remote;
 
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
@@ -142,10 +144,11 @@ final class Uploads implements Closeable {
             }
             long length = input.length();
             Integer known = pack.crc32c;
-            int crc = known == null ? crc32c(input, 0, length) : known;
+            int crc = known == null ? learn(pack, input, length) : known;
             try {
                 put(object, length, crc, input, 0);
-            } catch (IOException e) {
+            } catch (CorruptionException | EOFException e) {
+                // Only then: the file is not read at each try while the store does not answer.
                 if (known != null && crc32c(input, 0, length) != known) {
                     doubt(pack);
                 }
@@ -157,7 +160,7 @@ final class Uploads implements Closeable {
         synchronized (pack) {
             pack.stored = true;
             isDeleted = pack.dropped;
-            hasTails = pack.tailsEnd > 0 || pack.crc32c == null;
+            hasTails = pack.tailsEnd > 0 || pack.mayHaveTails;
             pack.notifyAll();
         }
         // Deleted meanwhile: a reader elsewhere may have metadata that name its tails, and needs this instead of them.
@@ -167,6 +170,16 @@ final class Uploads implements Closeable {
         if (hasTails) {
             deleteTails(pack);
         }
+    }
+
+    /** Returns the checksum of a pack that an opening found, or that is in doubt. Later tries know it. */
+    private static int learn(StagedPack pack, Input input, long length) throws IOException {
+        int crc = crc32c(input, 0, length);
+        synchronized (pack) {
+            pack.crc32c = crc;
+            pack.mayHaveTails = true;
+        }
+        return crc;
     }
 
     /** Opens the local file of a pack; null if it is given up. */

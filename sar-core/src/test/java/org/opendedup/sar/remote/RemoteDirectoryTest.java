@@ -450,6 +450,38 @@ final class RemoteDirectoryTest {
         }
     }
 
+    /** The store may be away for hours, and many packs wait for it: a try does not read them from the disk. */
+    @Test
+    void aPackIsNotReadWhileTheStoreDoesNotAnswer() throws IOException {
+        directory.close();
+        AtomicInteger reads = new AtomicInteger();
+        HookedDirectory local = new HookedDirectory(FileDirectory.open(folder.resolve("staging")));
+        local.readHook = (name, offset, end) -> {
+            if (name.equals(PACK) && end > 0) {
+                reads.incrementAndGet();
+            }
+        };
+        directory =
+                RemoteDirectory.open(local, store, new RemoteDirectory.Bounds(1 << 30, 8 << 20), clock::get, "test");
+        store.failure = new UnavailableException("no answer");
+        write(PACK, bytes(1000, 1));
+        long mark = directory.mark();
+        for (int tries = 0; tries < 2; tries++) {
+            assertThrows(IOException.class, () -> directory.await(mark));
+        }
+        assertEquals(0, reads.get());
+        directory.close();
+        directory =
+                RemoteDirectory.open(local, store, new RemoteDirectory.Bounds(1 << 30, 8 << 20), clock::get, "test");
+        for (int tries = 0; tries < 3; tries++) {
+            assertThrows(IOException.class, () -> directory.await(directory.mark()));
+        }
+        assertEquals(1, reads.get(), "an opening does not know its checksum");
+        store.failure = null;
+        awaitStored();
+        assertTrue(reads.get() > 1, "the control");
+    }
+
     /** Somebody removes the file. It is waited for, and then nothing else waits; the next opening finds it again. */
     @Test
     void aPackThatIsRemovedBeforeItIsPutKeepsNothingElseFromTheStore() throws IOException {
