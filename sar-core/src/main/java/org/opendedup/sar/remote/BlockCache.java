@@ -43,6 +43,12 @@ final class BlockCache implements Closeable {
     /** Most segments, also of a cache that was larger before; each is an open file. */
     static final int MOST_SEGMENTS = 96;
 
+    /**
+     * Blocks after which the system begins to write them: 8 MiB. A segment may have more than a gigabyte. If all of it
+     * were written when it is complete, what is read meanwhile would find no room in memory to wait for the cache.
+     */
+    static final int WRITTEN_BLOCKS = 32;
+
     /** With less, nothing is cached, in bytes. */
     private static final long LEAST_BYTES = 16 << 20;
 
@@ -418,6 +424,9 @@ final class BlockCache implements Closeable {
             segment.lengths[slot] = length;
             places.put(key, place(segment, slot));
             count(segment, BLOCK_BYTES);
+        }
+        if (segment.blocks % WRITTEN_BLOCKS == 0) {
+            output.startWriting();
         }
         if (segment.blocks < segment.keys.length) {
             return segment;

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A directory that calls the test before each change: the test may wait there, or throw instead of the change. */
 public final class HookedDirectory implements Directory {
@@ -41,6 +42,9 @@ public final class HookedDirectory implements Directory {
     /** Bytes of the free space that other programs have taken since. */
     public volatile long takenBytes;
 
+    /** How often the system was to begin to write what was appended to a file. */
+    public final AtomicInteger begunWritings = new AtomicInteger();
+
     private final Directory directory;
 
     public HookedDirectory(Directory directory) {
@@ -74,6 +78,12 @@ public final class HookedDirectory implements Directory {
             @Override
             public long position() {
                 return output.position();
+            }
+
+            @Override
+            public void startWriting() {
+                begunWritings.incrementAndGet();
+                output.startWriting();
             }
 
             @Override

@@ -98,6 +98,19 @@ final class BlockCacheTest {
     }
 
     @Test
+    void theDiskBeginsToWriteBeforeASegmentIsComplete() throws IOException {
+        cache.close();
+        HookedDirectory counted = new HookedDirectory(FileDirectory.open(folder));
+        // Segments of a hundred blocks.
+        cache = BlockCache.open(counted, 100 * BYTES, 1 << 20, this::makeRoom);
+        for (long key = 0; key < 2 * BlockCache.WRITTEN_BLOCKS + 1; key++) {
+            put(key);
+        }
+        assertEquals(1, files());
+        assertEquals(2, counted.begunWritings.get());
+    }
+
+    @Test
     void aSegmentThatCannotBeOpenedIsDropped() throws IOException {
         for (long key = 0; key < 10; key++) {
             put(key);
