@@ -52,6 +52,8 @@ final class Uploads implements Closeable {
     private volatile @Nullable IOException failure;
 
     private volatile boolean closing;
+    /** Whether another owner has the volume. */
+    private volatile boolean isStopped;
 
     /**
      * @param whenStored called after each pack that the store has
@@ -163,8 +165,13 @@ final class Uploads implements Closeable {
             hasTails = pack.tailsEnd > 0 || pack.mayHaveTails;
             pack.notifyAll();
         }
+        boolean isKept = isKeptForReaders.test(pack.name);
+        if (isStopped) {
+            // The present owner deletes what no reader needs. Looked at last: a stop ends what is kept for readers.
+            return;
+        }
         // Deleted meanwhile: a reader elsewhere may have metadata that name its tails, and needs this instead of them.
-        if (isDeleted && !isKeptForReaders.test(pack.name)) {
+        if (isDeleted && !isKept) {
             store.delete(List.of(object));
         }
         if (hasTails) {
@@ -302,8 +309,9 @@ final class Uploads implements Closeable {
         return closing;
     }
 
-    /** Begins no further upload. */
+    /** Begins no further upload, and deletes nothing after those that run. */
     void stop() {
+        isStopped = true;
         closing = true;
     }
 

@@ -400,6 +400,39 @@ final class RemoteDirectoryTest {
         assertEquals(List.of(), store.listAll(PackNames.PACKS, ""));
     }
 
+    /** As above, and another machine takes the volume before the put ends: who reads the tails is its matter now. */
+    @Test
+    void aFormerOwnerDeletesNothingWhenAPutEnds() throws Exception {
+        byte[] bytes = bytes(3000, 6);
+        Output output = directory.create(PACK);
+        output.append(ByteBuffer.wrap(bytes));
+        output.force();
+        long named = directory.mark();
+        directory.await(named);
+        directory.shipped(named);
+        CountDownLatch isPut = new CountDownLatch(1);
+        CountDownLatch isTaken = new CountDownLatch(1);
+        store.beforePut = () -> {
+            isPut.countDown();
+            assertTrue(isTaken.await(30, TimeUnit.SECONDS));
+            return null;
+        };
+        output.close();
+        assertTrue(isPut.await(30, TimeUnit.SECONDS));
+        directory.mark();
+        directory.delete(PACK);
+        directory.shipped(directory.mark());
+        directory.stop();
+        store.beforePut = null;
+        isTaken.countDown();
+        directory.close();
+        directory = open("staging", 1 << 30);
+        assertTrue(isInStore(PACK));
+        try (RemoteDirectory elsewhere = open("elsewhere", 1 << 30)) {
+            assertArrayEquals(bytes, read(elsewhere, PACK));
+        }
+    }
+
     /** The disk fails within an append; what it has of that must not keep from the store what was forced before. */
     @Test
     void aPackWhoseLastAppendFailedIsPutAsItIs() throws IOException {
