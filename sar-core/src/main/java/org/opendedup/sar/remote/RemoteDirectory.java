@@ -723,7 +723,7 @@ public final class RemoteDirectory implements Directory, Closeable {
     public void delete(String name) throws IOException {
         if (!isPack(name)) {
             staging.delete(name);
-        } else if (present(name) == null && !exists(name)) {
+        } else if (present(name) == null && !exists(name) && tailBytes(name) == 0) {
             throw new NoSuchFileException(this + "/" + name);
         } else {
             synchronized (this) {
@@ -731,6 +731,24 @@ public final class RemoteDirectory implements Directory, Closeable {
                 deletions.add(name, lastMark);
             }
         }
+    }
+
+    /** Also of a pack without its first tail: the others are listed, and go when nothing needs them. */
+    @Override
+    public long allocatedBytes(String name) throws IOException {
+        try {
+            return length(name);
+        } catch (NoSuchFileException e) {
+            long bytes = isPack(name) && !deletions.has(name) ? tailBytes(name) : 0;
+            if (bytes == 0) {
+                throw e;
+            }
+            return bytes;
+        }
+    }
+
+    private long tailBytes(String name) throws IOException {
+        return StoredPack.tails(store, name).stream().mapToLong(ObjectPage.Entry::length).sum();
     }
 
     @Override

@@ -685,6 +685,23 @@ final class RemoteDirectoryTest {
         assertEquals(0, directory.statistics().deletedPacks());
     }
 
+    /** A former owner put it after the present one had deleted the pack. */
+    @Test
+    void tailsWithoutTheFirstOneAreDeletedAsAPack() throws IOException {
+        store.put(PackNames.tail(PACK, 4096), ObjectSource.of(new byte[500]));
+        assertEquals(List.of(PACK), directory.list());
+        assertThrows(NoSuchFileException.class, () -> directory.open(PACK));
+        assertEquals(500, directory.allocatedBytes(PACK));
+        long mark = directory.mark();
+        directory.delete(PACK);
+        directory.shipped(mark);
+        directory.deleteDue();
+        assertEquals(List.of(), store.listAll(PackNames.TAILS, ""));
+        assertEquals(List.of(), directory.list());
+        assertThrows(NoSuchFileException.class, () -> directory.allocatedBytes(PACK));
+        assertThrows(NoSuchFileException.class, () -> directory.delete(PACK));
+    }
+
     /** Writes a pack and deletes it, so that nothing in the store names it. */
     private void writeAndDelete(String name) throws IOException {
         write(name, bytes(1000, 1));
