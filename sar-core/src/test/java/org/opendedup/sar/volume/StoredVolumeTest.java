@@ -363,6 +363,33 @@ class StoredVolumeTest {
         }
     }
 
+    /** A reader has blocks of a volume that is gone. Packs of another one in its place have the same numbers. */
+    @Test
+    void aReaderHasNoBlockOfAFormerVolume() throws IOException {
+        VolumeConfig first = machine("first", Promise.REMOTE);
+        Volume.create(first);
+        try (Volume volume = Volume.open(first)) {
+            write(volume, "a", bytes(1));
+        }
+        try (Volume reader = readThroughCache()) {
+            assertArrayEquals(bytes(1), read(reader, "a"));
+        }
+        store = Files.createDirectories(folder.resolve("another"));
+        VolumeConfig second = machine("second", Promise.REMOTE);
+        Volume.create(second);
+        try (Volume volume = Volume.open(second)) {
+            // Into a container that stays open: the reader recovers what the store has of it.
+            write(volume, "a", bytes(2));
+            try (Volume reader = readThroughCache()) {
+                assertArrayEquals(bytes(2), read(reader, "a"));
+            }
+        }
+    }
+
+    private Volume readThroughCache() throws IOException {
+        return Volume.openReadOnly(machine("reader", Promise.LOCAL, 64 << 20), Verification.CHECKSUMS);
+    }
+
     private Volume readElsewhere(String machine) throws IOException {
         return Volume.openReadOnly(machine(machine, Promise.LOCAL), Verification.CHECKSUMS);
     }

@@ -87,7 +87,7 @@ public final class RemoteReader implements Closeable {
             for (Path fresh : List.of(fork, own)) {
                 PrivateFiles.deleteFolder(fresh);
             }
-            for (Path made : List.of(folder, own, cache)) {
+            for (Path made : List.of(folder, own)) {
                 PrivateFiles.createFolders(made);
             }
             MemoryPlan plan = MemoryPlan.of(config);
@@ -97,7 +97,9 @@ public final class RemoteReader implements Closeable {
                             settings,
                             store),
                     folder.resolve("metadata"),
-                    fork);
+                    fork,
+                    cache);
+            PrivateFiles.createFolders(cache);
             registration.metadataAreCopied();
             TransferBuffers buffers = new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES));
             FileDirectory ownPacks = FileDirectory.open(own, buffers);
@@ -116,9 +118,16 @@ public final class RemoteReader implements Closeable {
         }
     }
 
-    /** Brings the copy of an earlier mount up to date, or makes a new one if that one is of no use. */
-    private static void copyMetadata(RemoteMetadata metadata, Path copy, Path fork) throws IOException {
+    /**
+     * Brings the copy of an earlier mount up to date, or makes a new one if that one is of no use.
+     *
+     * @param cache blocks of the packs of that mount; deleted with its copy, because they may be of another volume
+     */
+    private static void copyMetadata(RemoteMetadata metadata, Path copy, Path fork, Path cache) throws IOException {
         boolean isNew = Files.notExists(copy);
+        if (isNew) {
+            PrivateFiles.deleteFolder(cache);
+        }
         try {
             metadata.copyTo(copy, fork);
         } catch (IOException e) {
@@ -128,6 +137,7 @@ public final class RemoteReader implements Closeable {
             log.info("the copy of the metadata in {} is made anew: {}", copy, e.getMessage());
             PrivateFiles.deleteFolder(copy);
             PrivateFiles.deleteFolder(fork);
+            PrivateFiles.deleteFolder(cache);
             metadata.copyTo(copy, fork);
         }
     }
