@@ -163,6 +163,11 @@ final class BlockCache implements Closeable {
         return name.startsWith(FOLDER) && name.endsWith(SUFFIX);
     }
 
+    /** Returns the name of a file of the folder that is no segment: the next opening of the cache deletes it. */
+    static String temporary(String name) {
+        return FOLDER + name.replace('/', '-') + SUFFIX;
+    }
+
     /**
      * Returns how many bytes of a disk copies of what the store has may take, so that they leave space for others.
      *

@@ -7,6 +7,9 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -19,6 +22,7 @@ import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
+import org.opendedup.sar.io.Output;
 import org.opendedup.sar.objects.ObjectPage;
 import org.opendedup.sar.objects.ObjectSource;
 import org.opendedup.sar.objects.ObjectStatus;
@@ -140,6 +144,9 @@ final class Uploads implements Closeable {
             }
         }
         String object = PackNames.pack(pack.name);
+        if (pack.crc32c == null && !mend(pack)) {
+            return;
+        }
         try (Input input = open(pack)) {
             if (input == null) {
                 return;
@@ -176,6 +183,118 @@ final class Uploads implements Closeable {
         }
         if (hasTails) {
             deleteTails(pack);
+        }
+    }
+
+    /**
+     * Takes bytes of tails for those of the local file that are others: the disk has lost what was durable there. The
+     * whole pack takes the place of the tails, which are the only right copy then.
+     *
+     * @return false if the local file is given up
+     */
+    private boolean mend(StagedPack pack) throws IOException {
+        try (Input input = open(pack)) {
+            if (input == null) {
+                return false;
+            }
+            NavigableMap<Long, ObjectPage.Entry> right = rightTails(pack, input);
+            if (!right.isEmpty()) {
+                log.error("{} is damaged in {}, and is mended by what {} has of it", pack.name, staging, store);
+                writeMended(pack, input, right);
+            }
+            return true;
+        }
+    }
+
+    /** Returns the tails, by their begin, of which the local file has not the bytes. */
+    private NavigableMap<Long, ObjectPage.Entry> rightTails(StagedPack pack, Input input) throws IOException {
+        NavigableMap<Long, ObjectPage.Entry> right = new TreeMap<>();
+        long length = input.length();
+        long end = 0;
+        for (ObjectPage.Entry tail : StoredPack.tails(store, pack.name)) {
+            long from = PackNames.offsetOf(tail.name());
+            if (from < 0) {
+                continue; // Somebody else put it.
+            }
+            if (from != end || end + tail.length() > length) {
+                break;
+            }
+            if (isRight(tail, input, from)) {
+                right.put(from, tail);
+            }
+            end += tail.length();
+        }
+        return right;
+    }
+
+    /** Returns whether the store has what was put of a tail, and the local file has not. */
+    private boolean isRight(ObjectPage.Entry tail, Input input, long from) throws IOException {
+        try {
+            int stated = store.status(tail.name()).crc32c();
+            return !isIn(input, from, tail, stated) && isWhole(tail, stated);
+        } catch (IOException e) {
+            NoAnswer.rethrow(e);
+            log.warn("{} in {} is of no use: {}", tail.name(), store, e.getMessage());
+            return false;
+        }
+    }
+
+    private boolean isIn(Input input, long from, ObjectPage.Entry tail, int stated) throws IOException {
+        try {
+            return crc32c(input, from, from + tail.length()) == stated;
+        } catch (IOException e) {
+            NoAnswer.rethrow(e);
+            log.warn("the part of a pack cannot be read that is {} in {}: {}", tail.name(), store, e.getMessage());
+            return false;
+        }
+    }
+
+    /** Returns whether the store has the bytes of a tail that were put. */
+    private boolean isWhole(ObjectPage.Entry tail, int stated) throws IOException {
+        CRC32C crc = new CRC32C();
+        ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+        for (long at = 0; at < tail.length(); at += buffer.limit()) {
+            buffer.clear().limit((int) Math.min(BUFFER_BYTES, tail.length() - at));
+            store.read(tail.name(), at, buffer);
+            crc.update(buffer.flip());
+        }
+        return (int) crc.getValue() == stated;
+    }
+
+    /** Writes a local file with the bytes of tails where it has others, which takes the place of the present one. */
+    private void writeMended(StagedPack pack, Input input, NavigableMap<Long, ObjectPage.Entry> right)
+            throws IOException {
+        String mended = BlockCache.temporary(pack.name);
+        if (staging.exists(mended)) {
+            staging.delete(mended); // Of a try that failed.
+        }
+        long length = input.length();
+        try (Output output = staging.create(mended)) {
+            ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+            for (long at = 0; at < length; at += buffer.limit()) {
+                Map.Entry<Long, ObjectPage.Entry> tail = right.floorEntry(at);
+                long tailEnd = tail == null ? 0 : tail.getKey() + tail.getValue().length();
+                Long next = right.higherKey(at);
+                long end = at < tailEnd ? tailEnd : next == null ? length : next;
+                buffer.clear().limit((int) Math.min(BUFFER_BYTES, end - at));
+                if (tail != null && at < tailEnd) {
+                    store.read(tail.getValue().name(), at - tail.getKey(), buffer);
+                } else {
+                    input.readFully(at, buffer);
+                }
+                output.append(buffer.flip());
+            }
+            output.force();
+        }
+        Map.Entry<Long, ObjectPage.Entry> last = right.lastEntry();
+        // Who has the damaged file open reads the store instead.
+        pack.distrust(right.firstKey(), last.getKey() + last.getValue().length());
+        synchronized (pack) {
+            if (pack.dropped) {
+                staging.delete(mended);
+            } else {
+                staging.rename(mended, pack.name);
+            }
         }
     }
 

@@ -122,6 +122,32 @@ final class RemoteDirectoryTest {
         TestWait.until(() -> directory.missingBytes() == 0);
     }
 
+    /** After a crash the disk has other bytes than those that were durable there. Tails have the right ones. */
+    @Test
+    void aPackThatIsDamagedAfterACrashIsMendedByItsTails() throws IOException {
+        byte[] bytes = bytes(9000, 1);
+        try (Output output = directory.create(PACK)) {
+            for (int part = 0; part < 3; part++) {
+                output.append(ByteBuffer.wrap(bytes, part * 3000, 3000));
+                output.force();
+                if (part < 2) {
+                    directory.await(directory.mark());
+                }
+            }
+            directory.close();
+        }
+        byte[] damaged = bytes.clone();
+        damaged[4000] ^= 1;
+        Files.write(folder.resolve("staging").resolve(PACK), damaged);
+        directory = open("staging", 1 << 30);
+        awaitStored();
+        assertArrayEquals(bytes, read(directory, PACK));
+        assertArrayEquals(bytes, Files.readAllBytes(folder.resolve("staging").resolve(PACK)));
+        try (RemoteDirectory elsewhere = open("elsewhere", 1 << 30)) {
+            assertArrayEquals(bytes, read(elsewhere, PACK));
+        }
+    }
+
     /** The folder has the whole pack, so the opening succeeds and puts it. */
     @Test
     void aPackWhoseFirstTailIsLostIsPutFromTheFolder() throws IOException {
