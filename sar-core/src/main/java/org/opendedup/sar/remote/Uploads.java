@@ -36,8 +36,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Uploads implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Uploads.class);
-    /** Packs that are put at the same time: each waits for answers most of the time. */
+    /** Most packs that are put at the same time: each waits for answers most of the time. */
     private static final int LANES = 4;
+    /** Packs that are put without a failure before one more is put at the same time. */
+    private static final int SUCCESSES = 4;
 
     private static final int BUFFER_BYTES = 256 << 10;
     /** Time until a put that failed is tried again; doubled with each further failure, up to {@link #MAX_RETRY_MS}. */
@@ -52,6 +54,8 @@ final class Uploads implements Closeable {
     private final LongSupplier nanoClock;
     private final Consumer<StagedPack> whenLost;
     private final ScheduledThreadPoolExecutor lanes;
+    /** Packs that were put since the last failure, or the last further lane. Guarded by {@link #lanes}. */
+    private int successes;
     /** Why the last put failed; null if it succeeded. */
     private volatile @Nullable IOException failure;
 
@@ -124,6 +128,7 @@ final class Uploads implements Closeable {
             failed = new IOException(e.toString(), e);
         }
         failure = failed;
+        adapt(failed);
         synchronized (pack) {
             pack.queued = false;
             pack.failure = failed;
@@ -134,6 +139,26 @@ final class Uploads implements Closeable {
             whenStored.run();
         } else {
             schedule(pack, Math.min(MAX_RETRY_MS, RETRY_MS << Math.min(pack.failures, 10)));
+        }
+    }
+
+    /**
+     * Puts fewer packs at the same time after one that had no answer, and more again after some that succeeded. Each
+     * request has a time limit, and those of a slow line share it: with all lanes, none might ever end in time.
+     */
+    private void adapt(@Nullable IOException failed) {
+        synchronized (lanes) {
+            int count = lanes.getCorePoolSize();
+            successes = failed == null ? successes + 1 : 0;
+            if (failed == null && successes >= SUCCESSES && count < LANES) {
+                successes = 0;
+                lanes.setMaximumPoolSize(count + 1);
+                lanes.setCorePoolSize(count + 1);
+            } else if (NoAnswer.is(failed) && count > 1) {
+                lanes.setCorePoolSize(count - 1);
+                // So that a thread ends after its pack, also while others wait.
+                lanes.setMaximumPoolSize(count - 1);
+            }
         }
     }
 

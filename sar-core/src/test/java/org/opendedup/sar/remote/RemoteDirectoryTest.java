@@ -509,6 +509,30 @@ final class RemoteDirectoryTest {
         }
     }
 
+    /** A line on which four packs at the same time take longer than a put may. */
+    @Test
+    void fewerPacksArePutAtTheSameTimeAfterPutsWithoutAnAnswer() throws IOException {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger failures = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        store.beforePut = () -> {
+            int together = running.incrementAndGet();
+            Thread.sleep(20);
+            running.decrementAndGet();
+            if (failures.incrementAndGet() > 12) {
+                most.accumulateAndGet(together, Math::max);
+            }
+            throw new UnavailableException("too slow");
+        };
+        for (int pack = 1; pack <= 8; pack++) {
+            write(name(pack), bytes(1000, pack));
+        }
+        TestWait.until(() -> failures.get() >= 24);
+        assertEquals(1, most.get());
+        store.beforePut = null;
+        awaitStored();
+    }
+
     /** The store may be away for hours, and many packs wait for it: a try does not read them from the disk. */
     @Test
     void aPackIsNotReadWhileTheStoreDoesNotAnswer() throws IOException {
