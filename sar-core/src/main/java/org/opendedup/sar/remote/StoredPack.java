@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -51,24 +52,37 @@ record StoredPack(String name, TreeMap<Long, String> objects, long length) {
     }
 
     private static StoredPack ofTails(ObjectStore store, String name, List<ObjectPage.Entry> tails)
-            throws NoSuchFileException {
+            throws IOException {
+        Map<Long, Long> listed = new HashMap<>();
+        tails.forEach(tail -> listed.put(PackNames.offsetOf(tail.name()), tail.length()));
         TreeMap<Long, String> objects = new TreeMap<>();
         long end = 0;
-        for (ObjectPage.Entry tail : tails) {
-            long offset = PackNames.offsetOf(tail.name());
-            if (offset < 0) {
-                continue; // Somebody else put it.
-            }
-            if (offset != end) {
-                break; // One is missing: what follows is of no commit.
-            }
-            objects.put(end, tail.name());
-            end += tail.length();
+        long length = lengthOfTail(store, name, end, listed);
+        while (length > 0) {
+            objects.put(end, PackNames.tail(name, end));
+            end += length;
+            length = lengthOfTail(store, name, end, listed);
         }
+        // What follows one that is missing is of no commit.
         if (objects.isEmpty()) {
             throw new NoSuchFileException(store + "/" + name);
         }
         return new StoredPack(name, objects, end);
+    }
+
+    /** Returns the length of the tail that begins at an offset; 0 if there is none. A list may lag behind a put. */
+    private static long lengthOfTail(ObjectStore store, String name, long offset, Map<Long, Long> listed)
+            throws IOException {
+        Long known = listed.get(offset);
+        if (known != null) {
+            return known;
+        }
+        try {
+            return store.status(PackNames.tail(name, offset)).length();
+        } catch (NoSuchFileException e) {
+            log.trace("{} has no tail from byte {} on in {}", name, offset, store, e);
+            return 0;
+        }
     }
 
     /** Returns the tails of a pack in the order of their offsets. */

@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.ObjectPage;
@@ -36,6 +38,9 @@ final class HookedObjectStore implements ObjectStore {
 
     volatile @Nullable Callable<?> afterPut;
     volatile @Nullable Callable<?> beforeList;
+
+    /** Names that lists lack, as those of a gateway may for a while. */
+    volatile Predicate<String> unlisted = name -> false;
 
     HookedObjectStore(ObjectStore store) {
         this.store = store;
@@ -96,7 +101,11 @@ final class HookedObjectStore implements ObjectStore {
         answer();
         call(beforeList);
         // Pages of two: what lists go on with is tried.
-        return store.list(prefix, after, Math.min(2, limit));
+        ObjectPage page = store.list(prefix, after, Math.min(2, limit));
+        List<ObjectPage.Entry> listed = page.objects().stream()
+                .filter(entry -> !unlisted.test(entry.name()))
+                .toList();
+        return new ObjectPage(listed, page.isLast());
     }
 
     @Override

@@ -388,6 +388,29 @@ final class RemoteDirectoryTest {
         assertTrue(found.isComplete());
     }
 
+    /** The list of a gateway lags behind what was put. */
+    @Test
+    void aTailThatAListLacksIsFoundByItsName() throws IOException {
+        byte[] bytes = bytes(3000, 5);
+        try (Output output = directory.create(PACK)) {
+            for (int part = 0; part < 3; part++) {
+                output.append(ByteBuffer.wrap(bytes, part * 1000, 1000));
+                output.force();
+                directory.await(directory.mark());
+            }
+            for (int part = 0; part < 3; part++) {
+                store.unlisted = PackNames.tail(PACK, part * 1000)::equals;
+                StoredPack found = StoredPack.find(store, PACK);
+                assertEquals(3000, found.length(), "without tail " + part);
+                ByteBuffer read = ByteBuffer.allocate(3000);
+                found.read(store, 0, read);
+                assertArrayEquals(bytes, read.array());
+            }
+            store.unlisted = name -> false;
+        }
+        awaitStored();
+    }
+
     /**
      * Metadata in the store name the tails of a pack, and a reader has them. While the whole pack is put, the owner
      * deletes it.
