@@ -32,7 +32,7 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param segments segments of runs that are being stored (heap)
  * @param indexHeap fingerprints of recently used containers, and with ChunkStash its table (heap)
  * @param nodes inodes in use (heap). Does not include the kernel's counts of further inodes that it remembers: 3 to 6
- *     bytes each
+ *     bytes each, and up to 43 more for one that it has looked up more than 255 times
  * @param openFiles open files and their names, without their inodes (heap); 0 in a volume of chunks
  * @param indexNative blocks, filters and write buffers of the index database (native); with ChunkStash those of the
  *     disk index behind its log, and 0 with SiLo

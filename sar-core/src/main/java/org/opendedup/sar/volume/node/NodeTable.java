@@ -123,7 +123,7 @@ public final class NodeTable {
             long generation = metadata.snapshots().generation(id, inode.generation());
             Node node = new Node(inode.withGeneration(generation), metadata.account(inode), isReplica);
             raws.attach(node);
-            int lookups = lookupCounts.get(id);
+            long lookups = lookupCounts.get(id);
             if (lookups > 0) {
                 lookupCounts.set(id, 0);
                 node.references = lookups;
@@ -224,8 +224,8 @@ public final class NodeTable {
     }
 
     private void forgetWithoutNode(long id, long lookups) {
-        int known = lookupCounts.get(id);
-        int left = (int) Math.max(0, known - lookups);
+        long known = lookupCounts.get(id);
+        long left = Math.max(0, known - lookups);
         lookupCounts.set(id, left);
         inUse.add(known > 0 && left == 0 ? -1 : 0);
     }
@@ -251,7 +251,7 @@ public final class NodeTable {
 
     private void passOver(Node candidate) {
         nodes.computeIfPresent(candidate.id, (key, node) -> {
-            boolean stays = node.used || node.references != node.lookups || node.lookups > LookupCounts.MAX_COUNT;
+            boolean stays = node.used || node.references != node.lookups;
             node.used = false;
             if (stays) {
                 return node;
@@ -261,7 +261,7 @@ public final class NodeTable {
                     return node;
                 }
             }
-            lookupCounts.set(key, (int) node.lookups);
+            lookupCounts.set(key, node.lookups);
             return null;
         });
     }

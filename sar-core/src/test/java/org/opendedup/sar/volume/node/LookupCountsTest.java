@@ -15,18 +15,19 @@ class LookupCountsTest {
     @Test
     void countsAreWhatWasSetLastThroughGrowthAndShrinking() {
         Random random = new Random(TestSeed.next());
-        Map<Long, Integer> model = new HashMap<>();
+        Map<Long, Long> model = new HashMap<>();
         for (int phase = 0; phase < 4; phase++) {
             for (int i = 0; i < 50_000; i++) {
                 long inode = inode(random);
-                int count =
-                        random.nextInt(4) < (phase % 2 == 0 ? 1 : 4) ? 0 : 1 + random.nextInt(LookupCounts.MAX_COUNT);
+                long count = random.nextInt(4) < (phase % 2 == 0 ? 1 : 4) ? 0 : count(random);
                 counts.set(inode, count);
                 model.put(inode, count);
             }
             model.forEach((inode, count) -> assertEquals(count, counts.get(inode)));
             assertEquals(model.values().stream().filter(count -> count > 0).count(), counts.size());
         }
+        model.keySet().forEach(inode -> counts.set(inode, 0));
+        assertEquals(0, counts.size());
     }
 
     /** Half of them neighbours, half of them random. */
@@ -34,8 +35,17 @@ class LookupCountsTest {
         return random.nextBoolean() ? random.nextInt(20_000) : (random.nextLong() & Long.MAX_VALUE) % 1_000_000_007L;
     }
 
+    /** Most of them fit in a byte. */
+    private static long count(Random random) {
+        return switch (random.nextInt(8)) {
+            case 0 -> 1L + random.nextInt(Integer.MAX_VALUE);
+            case 1 -> 256L * (1 + random.nextInt(4));
+            default -> 1L + random.nextInt(255);
+        };
+    }
+
     @Test
-    void aCountThatDoesNotFitIsRefused() {
-        assertThrows(IllegalArgumentException.class, () -> counts.set(2, LookupCounts.MAX_COUNT + 1));
+    void aCountBelowZeroIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> counts.set(2, -1));
     }
 }

@@ -62,6 +62,25 @@ class NodeTableTest {
         assertEquals(0, nodes.size() + nodes.withoutNode());
     }
 
+    /** As those of a folder that changes and is listed again and again. */
+    @Test
+    void nodesThatTheKernelHasLookedUpOftenLeaveTheTableToo() throws IOException {
+        int times = 1000;
+        for (int i = 0; i < times; i++) {
+            lookUpAll();
+        }
+        assertTrue(nodes.size() <= MANY_NODES + 1, () -> nodes.size() + " nodes");
+        assertEquals(INODES, nodes.size() + nodes.withoutNode());
+        assertEquals(INODES, nodes.inUse());
+        for (int id = FIRST; id < FIRST + INODES; id++) {
+            nodes.forget(id, times - 1);
+        }
+        assertEquals(INODES, nodes.inUse());
+        forgetAll();
+        assertEquals(0, nodes.size() + nodes.withoutNode());
+        assertEquals(0, nodes.inUse());
+    }
+
     /** A node has no space for it: many links would use up the heap. */
     @Test
     void theTargetOfALinkCountsAsPendingAndStays() throws IOException {
