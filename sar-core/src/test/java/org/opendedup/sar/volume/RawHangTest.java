@@ -537,6 +537,28 @@ class RawHangTest {
         return migration;
     }
 
+    /** The file is locked until it is copied, which takes long also on a fast tier that answers. */
+    @Test
+    void commitsGoOnWhileAFileThatGotANameIsCopied() throws Exception {
+        open(SHORT);
+        makeFiles();
+        volume.commit();
+        long inode = files.inode("a");
+        hang(Set.of("read"));
+        Future<?> copy = run(() -> volume.fastTier().migrate(inode));
+        awaitHanging(1);
+        assertFalse(ends(copy));
+        files.rename("a", "b");
+        long before = volume.context().committer().commits();
+        run(volume.context().committer()::tick).get(30, TimeUnit.SECONDS);
+        assertTrue(volume.context().committer().commits() > before);
+        assertFalse(copy.isDone());
+        answer();
+        copy.get();
+        assertEquals(FastTier.Place.CHUNKS, place("b"));
+        assertEquals(List.of(), files.problems());
+    }
+
     /** A record says that a backing file is durable only when a sync has returned: docs/adr/0050. */
     @Test
     void noRecordSaysThatABackingFileIsDurableBeforeTheSyncReturns() throws Exception {

@@ -321,7 +321,7 @@ public final class FileWriter {
 
     private boolean trySecure(Node node) throws IOException {
         stop.refuseStoring();
-        Node.Contents contents = contentsToSecure(node);
+        Node.Contents contents = contentsToStore(node);
         if (contents == null) {
             return true;
         }
@@ -350,7 +350,7 @@ public final class FileWriter {
         if (stop.isStopped() || devices.isShort()) {
             return false;
         }
-        Node.Contents contents = contentsToSecure(node);
+        Node.Contents contents = contentsToStore(node);
         if (contents == null) {
             return true;
         }
@@ -369,7 +369,7 @@ public final class FileWriter {
     }
 
     /** Returns what a file has in memory; null for a raw file: its lock may be held for as long as it is copied. */
-    private static Node.@Nullable Contents contentsToSecure(Node node) {
+    private static Node.@Nullable Contents contentsToStore(Node node) {
         synchronized (node) {
             return node.raw == null ? node.contents : null;
         }
@@ -420,14 +420,11 @@ public final class FileWriter {
      */
     private boolean store(Node node, long minBytes, long limit, boolean mayKeep) throws IOException {
         stop.refuseStoring();
-        Node.Contents contents;
-        long end;
-        synchronized (node) {
-            if (node.contents == null) {
-                return true;
-            }
-            contents = node.contents;
+        Node.Contents contents = contentsToStore(node);
+        if (contents == null) {
+            return true;
         }
+        long end;
         contents.storing.lock();
         try {
             synchronized (node) {
