@@ -94,7 +94,8 @@ class CollectionTest extends OpenVolumeTrial {
     @Test
     void whatExcludesCollectionsIsNone() throws IOException {
         SpaceCollector collector = volume.collector();
-        assertFalse(collector.withoutCollections(StopCheck.NEVER, isWanted -> collector.isRunning()));
+        boolean isRunning = collector.withoutCollections(StopCheck.NEVER, isWanted -> collector.isRunning());
+        assertFalse(isRunning);
         boolean[] seen = {false};
         collector.collect(new CollectionLimits(0, false), (done, of, returned) -> {
             seen[0] |= collector.isRunning();

@@ -341,7 +341,7 @@ public final class RawCopier {
                 committer.changes().unlock();
             }
         }
-        parts.reaper().cut(node, 0, nodes);
+        parts.reaper().cutWithoutCommit(node, 0, nodes);
         parts.reaper().checkTail(node.id);
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
@@ -213,15 +214,29 @@ public final class Reaper implements Closeable {
 
     /**
      * Removes the recipe pages of a truncated file, starting with {@code fromPage}, and ends the truncation. The file
-     * does not grow until then. Commits nothing, so that it can be called where a commit would wait for the caller. If
-     * there is no space, the removal continues in the background, because the new length is already set. A page that
-     * cannot be read or removed fails nothing either: the kernel would keep the former length, and show zeros up to it.
-     * {@link #checkTail} then refuses to let the file grow.
+     * does not grow until then. Commits if many changes are pending, so the caller holds no lock that a commit waits
+     * for. If there is no space, the removal continues in the background, because the new length is already set. A page
+     * that cannot be read or removed fails nothing either: the kernel would keep the former length, and show zeros up to
+     * it. {@link #checkTail} then refuses to let the file grow.
      */
     public void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
+        cut(node, fromPage, nodes, committer::checkWritable);
+    }
+
+    /**
+     * Does what {@link #cut} does, and commits nothing, so that it can be called where a commit would wait for the
+     * caller.
+     */
+    void cutWithoutCommit(Node node, long fromPage, NodeTable nodes) throws IOException {
+        cut(node, fromPage, nodes, committer::checkNotFailed);
+    }
+
+    /** @param beforeEach runs before each batch */
+    private void cut(Node node, long fromPage, NodeTable nodes, Closing.Step beforeEach) throws IOException {
         boolean done = false;
         try {
             while (!done) {
+                beforeEach.run();
                 done = cutBatch(node, fromPage);
             }
         } catch (IOException e) {
@@ -243,7 +258,6 @@ public final class Reaper implements Closeable {
 
     /** Removes one batch of a tail. Returns whether it was the last one. */
     private boolean cutBatch(Node node, long fromPage) throws IOException {
-        committer.checkNotFailed();
         requireRoom(node.id);
         try (HeldRecipe held = hold(node.id, fromPage)) {
             committer.changes().lock();
