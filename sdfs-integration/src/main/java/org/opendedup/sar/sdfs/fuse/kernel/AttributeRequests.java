@@ -58,6 +58,10 @@ final class AttributeRequests {
 
     int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
+        Long size = arguments.change().size();
+        if (size != null && exchange.isCutInTurn(size)) {
+            return Exchange.ANSWERED_LATER;
+        }
         AttributeChange change = withHiddenPermissions(arguments, privileges.apply(arguments));
         reply.putAttributesAlone(exchange.shown(operations.change(request.node(), change, request.uid())));
         return 0;

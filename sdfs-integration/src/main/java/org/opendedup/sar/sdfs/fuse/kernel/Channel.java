@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One descriptor of the FUSE device, with one buffer for requests and one for replies. A reply must be written to the
- * descriptor that its request was read from. For one thread, except {@link #served} and the methods marked for other
- * threads. Owns the descriptor.
+ * descriptor that its request was read from. For one thread, except {@link #served}, the methods marked for other
+ * threads, and those of {@link KernelCache}. Owns the descriptor.
  */
 final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     /** Result of {@link #receive}: the file system is unmounted. */
@@ -176,12 +176,15 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
 
     @Override
     public void invalidate(long inode) {
-        if (!invalidation.send(device.number(), inode, Invalidation.NO_PAGES)) {
-            LOG.warn(
-                    "the kernel keeps old attributes of inode {}: {}",
-                    inode,
-                    libc.functions().strerror(Libc.errno()));
-        }
+        // One thread at a time, as the buffer of the note needs.
+        device.whileOpen(fd -> {
+            if (!invalidation.send(fd, inode, Invalidation.NO_PAGES)) {
+                LOG.warn(
+                        "the kernel keeps old attributes of inode {}: {}",
+                        inode,
+                        libc.functions().strerror(Libc.errno()));
+            }
+        });
     }
 
     /**
@@ -236,6 +239,11 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     @Override
     public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
         lateAnswers.submitOrDropPages(device, asker, inode, from, answer);
+    }
+
+    @Override
+    public void replyInTurn(Asker asker, LateReply reply) {
+        lateAnswers.submit(device, asker, reply);
     }
 
     /**

@@ -12,6 +12,8 @@ import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.RequestLatencies;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateReply;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,16 +28,22 @@ final class Dispatcher {
     /** Result of {@link #dispatch} for a request without a reply. */
     static final int NO_REPLY = 0;
 
+    /** More than the longest reply to a request that is handed over: attributes. */
+    private static final int LATE_REPLY_BYTES = 256;
+
     private final Exchange exchange;
     private final Request request;
     private final Reply reply;
     private final ServedRequest served;
     private final RequestLatencies latencies;
     private final LongConsumer interrupts;
+    private final SyncLine syncs;
     private final FileRequests files;
     private final NameRequests names;
     private final AttributeRequests attributes;
     private final ProjectRequests projects;
+    /** Whether this serves a request that a worker handed over. */
+    private boolean isInTurn;
 
     /**
      * @param cache receives invalidations for the kernel
@@ -57,7 +65,9 @@ final class Dispatcher {
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer, backings);
         AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations);
-        this.exchange = new Exchange(operations, cache, agreement, request, reply, backings, unenforced);
+        this.syncs = syncs;
+        this.exchange = new Exchange(
+                operations, cache, agreement, request, reply, backings, unenforced, this::serveInTurn);
         this.served = served;
         this.latencies = operations.latencies();
         this.interrupts = interrupts;
@@ -105,6 +115,43 @@ final class Dispatcher {
             int errno = ErrorNumber.of(e, exchange.describe());
             return wantsReply() ? reply.error(errno, request.unique()) : NO_REPLY;
         }
+    }
+
+    /**
+     * Has another thread serve the current request when its user has a turn: a copy of it, because the request buffer
+     * holds another one by then.
+     *
+     * @return false if this is that thread
+     */
+    private boolean serveInTurn() {
+        if (isInTurn) {
+            return false;
+        }
+        ByteBuffer message = request.message();
+        ByteBuffer room = ByteBuffer.allocateDirect(LATE_REPLY_BYTES);
+        Dispatcher other = new Dispatcher(
+                exchange.operations(),
+                exchange.cache(),
+                exchange.agreement(),
+                new ServedRequest(unique -> {}),
+                unique -> {},
+                syncs,
+                exchange.backings(),
+                message,
+                room);
+        other.isInTurn = true;
+        exchange.cache().replyInTurn(new Asker(request.uid(), request.unique()), new LateReply() {
+            @Override
+            public ByteBuffer get() {
+                return room.limit(other.dispatch(message.capacity()));
+            }
+
+            @Override
+            public void takeBack() {
+                other.takeBack();
+            }
+        });
+        return true;
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -16,6 +17,7 @@ import org.opendedup.sar.volume.posix.Owner;
  * @param request the current request; its buffer holds the next one after the reply
  * @param backings the open files that the kernel reads and writes itself
  * @param unenforced hides permissions of files with access lists; null if the kernel checks the lists
+ * @param inTurn has another thread serve the current request when its user has a turn; false: this is that thread
  */
 record Exchange(
         FuseFileSystem operations,
@@ -24,9 +26,24 @@ record Exchange(
         Request request,
         Reply reply,
         PassedThroughFiles backings,
-        @Nullable AccessLists unenforced) {
+        @Nullable AccessLists unenforced,
+        BooleanSupplier inTurn) {
     /** Returned by a request instead of an error number: another thread will answer. */
     static final int ANSWERED_LATER = -1;
+
+    /** Bytes of a range that a worker serves itself: at the default page size, 256 pages of a recipe. */
+    static final long SHORT_BYTES = 64 << 20;
+
+    /** Bytes that a worker cuts off a file itself: some batches of recipe pages, in a tenth of a second. */
+    private static final long SHORT_CUT_BYTES = 256 << 20;
+
+    /**
+     * Returns whether another thread serves the current request, because the file gets so much shorter that it takes
+     * long.
+     */
+    boolean isCutInTurn(long newSize) throws IOException {
+        return operations.attributes(request.node()).size() - newSize > SHORT_CUT_BYTES && inTurn.getAsBoolean();
+    }
 
     /** Takes the umask and returns the caller with it. Without DONT_MASK, the kernel has already applied the umask. */
     Owner takeCaller() throws MalformedRequestException {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.ANSWERED_LATER;
+import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.SHORT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 
 import java.io.IOException;
@@ -26,9 +27,6 @@ import org.opendedup.sar.volume.posix.Owner;
 final class FileRequests {
     /** Largest copy that the older 32-bit reply can report, in bytes: a signed number, rounded down to whole pages. */
     private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
-
-    /** Bytes of a range that a worker serves itself: at the default page size, 256 pages of a recipe. */
-    private static final long SHORT_BYTES = 64 << 20;
 
     private final Exchange exchange;
     private final FuseFileSystem operations;
@@ -130,6 +128,9 @@ final class FileRequests {
         int flags = request.takeInt();
         int openFlags = request.takeInt();
         boolean truncate = (flags & Protocol.O_TRUNC) != 0;
+        if (truncate && exchange.isCutInTurn(0)) {
+            return ANSWERED_LATER;
+        }
         long handle = operations.open(request.node(), isWritable(flags), truncate, request.caller());
         try {
             if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {

@@ -1,5 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import java.nio.ByteBuffer;
+
 /**
  * Corrections of the kernel's cache of inodes, attributes and bytes, for cases that a reply cannot correct; and replies
  * that other threads send.
@@ -33,6 +35,12 @@ interface KernelCache {
     void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer);
 
     /**
+     * Does what {@link #answerInTurn} does with a reply that has more than a number, for a request that may take
+     * minutes.
+     */
+    void replyInTurn(Asker asker, LateReply reply);
+
+    /**
      * Whose request is answered.
      *
      * @param user user ID of the program
@@ -50,5 +58,14 @@ interface KernelCache {
          * Returns the number that is the body of the reply, {@link #DONE}, or a negative error number. Never throws.
          */
         long get();
+    }
+
+    /** The delayed reply to a request. */
+    interface LateReply {
+        /** Returns the whole reply, from the first byte of a direct buffer to its limit. Never throws. */
+        ByteBuffer get();
+
+        /** Undoes the effects of a reply that the kernel did not accept. Never throws. */
+        void takeBack();
     }
 }

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 
 import java.io.Closeable;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.common.Errno;
@@ -10,6 +11,7 @@ import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateReply;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +22,9 @@ import org.slf4j.LoggerFactory;
  */
 final class LateAnswers implements Closeable {
     private static final int THREADS = 4;
+    /** Threads for what may take minutes, so that searches and copies do not wait for it. */
+    private static final int LONG_THREADS = 8;
+
     private static final int REPLY_BYTES = OUT_HEADER_BYTES + Long.BYTES;
     private static final Logger LOG = LoggerFactory.getLogger(LateAnswers.class);
 
@@ -29,6 +34,8 @@ final class LateAnswers implements Closeable {
 
     /** One for each thread: a notification is put into its memory before it is sent. */
     private final ThreadLocal<Invalidation> invalidation;
+    private final SyncThreads longThreads = new SyncThreads(LONG_THREADS, "fuse-late-long");
+
     /** Guarded by itself. */
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
 
@@ -83,6 +90,18 @@ final class LateAnswers implements Closeable {
         return sent[0];
     }
 
+    /** See {@link KernelCache#replyInTurn}. */
+    void submit(SharedDescriptor device, Asker asker, LateReply late) {
+        longThreads.execute(asker.user(), () -> {
+            ByteBuffer whole = late.get();
+            boolean[] isAccepted = new boolean[1];
+            device.whileOpen(fd -> isAccepted[0] = write(fd, whole, whole.limit()));
+            if (!isAccepted[0]) {
+                late.takeBack();
+            }
+        });
+    }
+
     /**
      * Answers a request.
      *
@@ -97,12 +116,18 @@ final class LateAnswers implements Closeable {
             int length = value < 0 || value == LateAnswer.DONE ? OUT_HEADER_BYTES : REPLY_BYTES;
             reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
             reply.putLong(OUT_HEADER_BYTES, value);
-            boolean sent = libc.functions().write(fd, Libc.address(reply), length) == length;
-            if (!sent && !isPointless(Libc.errno())) {
-                LOG.warn(
-                        "the kernel refused a late answer: {}", libc.functions().strerror(Libc.errno()));
-            }
+            write(fd, reply, length);
         }
+    }
+
+    /** Writes the first {@code length} bytes of a direct buffer. Returns false if the kernel did not accept them. */
+    private boolean write(int fd, ByteBuffer whole, int length) {
+        boolean isAccepted = libc.functions().write(fd, Libc.address(whole), length) == length;
+        Reference.reachabilityFence(whole);
+        if (!isAccepted && !isPointless(Libc.errno())) {
+            LOG.warn("the kernel refused a late answer: {}", libc.functions().strerror(Libc.errno()));
+        }
+        return isAccepted;
     }
 
     /** Returns whether a reply is refused because no program waits: it was killed, or the mount has ended meanwhile. */
@@ -114,5 +139,6 @@ final class LateAnswers implements Closeable {
     @Override
     public void close() {
         threads.close();
+        longThreads.close();
     }
 }

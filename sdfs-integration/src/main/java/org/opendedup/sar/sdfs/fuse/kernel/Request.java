@@ -158,6 +158,11 @@ final class Request {
         return copy(first, length);
     }
 
+    /** Returns a copy of the whole message. */
+    ByteBuffer message() {
+        return ByteBuffer.wrap(copy(0, end));
+    }
+
     byte[] takeBytes(int length) throws MalformedRequestException {
         return copy(take(length), length);
     }

@@ -87,6 +87,11 @@ class DispatcherTest {
         @Override
         public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
             throw new AssertionError("no change is made in part");
+    }
+
+    @Override
+        public void replyInTurn(Asker asker, LateReply reply) {
+            throw new AssertionError("no request is long");
         }
     }
 

@@ -42,6 +42,11 @@ public final class FuseRequestsFuzz {
         @Override
         public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
             answer.get();
+    }
+
+    @Override
+        public void replyInTurn(Asker asker, LateReply reply) {
+            reply.get();
         }
     }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /** Requests on long ranges, more of them than there are workers, beside another user's. */
@@ -29,12 +30,14 @@ class LongRequestsTest {
             libc.copy_file_range.restype = libc.lseek.restype = long
             length = long(int(sys.argv[2]))
             calls = {
-                'copy': lambda f, g: libc.copy_file_range(f, None, g, None, length, 0),
-                'zero': lambda f, g: libc.fallocate(g, 3, long(0), length),
-                'seek': lambda f, g: libc.lseek(f, long(0), 4)}
+                'copy': lambda f, g, n: libc.copy_file_range(f, None, g, None, length, 0),
+                'zero': lambda f, g, n: libc.fallocate(g, 3, long(0), length),
+                'seek': lambda f, g, n: libc.lseek(f, long(0), 4),
+                'cut': lambda f, g, n: libc.ftruncate(g, long(0)),
+                'open': lambda f, g, n: libc.open(n.encode(), os.O_WRONLY | os.O_TRUNC)}
             failed = []
-            def call(f, g):
-                if calls[sys.argv[1]](f, g) < 0: failed.append(ctypes.get_errno())
+            def call(f, g, n):
+                if calls[sys.argv[1]](f, g, n) < 0: failed.append(ctypes.get_errno())
             threads = []
             for i in range(int(sys.argv[3])):
                 f = os.open('f', os.O_RDONLY)
@@ -42,7 +45,8 @@ class LongRequestsTest {
                     with open(f'f{i}', 'w') as made: made.write('short')
                     f = os.open(f'f{i}', os.O_RDONLY)
                 g = os.open(f'g{i}', os.O_WRONLY | os.O_CREAT)
-                threads.append(threading.Thread(target=call, args=(f, g)))
+                if sys.argv[1] in ('cut', 'open'): os.truncate(g, 1 << 30)
+                threads.append(threading.Thread(target=call, args=(f, g, f'g{i}')))
             for t in threads: t.start()
             for t in threads: t.join()
             print(failed)
@@ -87,6 +91,14 @@ class LongRequestsTest {
         }
 
         @Override
+        public Attributes change(long inode, AttributeChange change) throws IOException {
+            if (Long.valueOf(0).equals(change.size())) {
+                await();
+            }
+            return super.change(inode, change);
+        }
+
+        @Override
         public long copy(long source, long from, long target, long to, long length) throws IOException {
             await();
             return length;
@@ -122,7 +134,7 @@ class LongRequestsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"copy", "zero", "seek"})
+    @ValueSource(strings = {"copy", "zero", "seek", "cut", "open"})
     void othersAreServedWhileManyAreServed(String call) throws Exception {
         try (MountedToy toy = new MountedToy(slow)) {
             Process programs = start(toy, call, 1 << 30);
