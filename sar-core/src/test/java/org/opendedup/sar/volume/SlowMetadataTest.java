@@ -216,6 +216,32 @@ class SlowMetadataTest {
         assertNobodyWaitsFor(() -> volume.copy(a, 1000, b, MIB, 4 * MIB));
     }
 
+    /** Who waits for the end of a truncation has no lock meanwhile: that of a file that got a name stops commits. */
+    @Test
+    void aCommitDoesNotWaitForACopyThatWaitsForATruncation() throws Exception {
+        long a = inode("a");
+        OpenFile source = volume.open(a, true);
+        OpenFile target = volume.open(make("c"), true);
+        FutureTask<Void> truncation = start(() -> volume.change(a, AttributeChange.ofSize(MIB)), true);
+        while (metadata.awaitRead(truncation) && !source.node().isCutting()) {
+            metadata.letPass();
+        }
+        assertTrue(source.node().isCutting());
+        FutureTask<Void> copy = start(() -> volume.copy(source, 0, target, 0, MIB), false);
+        Thread copying = threads.get(threads.size() - 1);
+        while (copying.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        FutureTask<Void> commit = start(volume.context().committer()::commit, false);
+        commit.get(LIMIT_S, TimeUnit.SECONDS);
+        assertFalse(copy.isDone());
+        while (metadata.awaitRead(truncation)) {
+            metadata.letPass();
+        }
+        truncation.get();
+        copy.get(LIMIT_S, TimeUnit.SECONDS);
+    }
+
     @Test
     void bytesAreOverwritten() throws Exception {
         OpenFile a = volume.open(inode("a"), true);

@@ -3,7 +3,6 @@ package org.opendedup.sar.volume.clone;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.PosixException;
@@ -147,10 +146,9 @@ final class FileClone implements RecipeRanges.CopyListener {
         if (copy != null && ofCopy == null) {
             return null;
         }
-        Lock storing = source.contents().storing;
-        storing.lock();
+        Node.Contents contents = source.contents();
+        contents.lockUncut();
         try {
-            source.awaitNotCutting();
             source.pauseWrites();
             try {
                 if (raw == null) {
@@ -173,7 +171,7 @@ final class FileClone implements RecipeRanges.CopyListener {
                 source.resumeWrites();
             }
         } finally {
-            storing.unlock();
+            contents.storing.unlock();
         }
     }
 
@@ -220,13 +218,12 @@ final class FileClone implements RecipeRanges.CopyListener {
         long at = from;
         while (at < to) {
             begin();
-            Lock storing = source.contents().storing;
+            Node.Contents contents = source.contents();
             try (HeldRecipe ofSource = hold(source, at, to);
                     HeldRecipe ofClone = hold(clone, at, to)) {
                 long held = Math.min(to, Math.min(ofSource.endByte(), ofClone.endByte()));
-                storing.lock();
+                contents.lockUncut();
                 try {
-                    source.awaitNotCutting();
                     long end = Math.min(held, storedBytes());
                     if (at >= end) {
                         // It was truncated, or ends before the last page does.
@@ -234,7 +231,7 @@ final class FileClone implements RecipeRanges.CopyListener {
                     }
                     at = change(at, end);
                 } finally {
-                    storing.unlock();
+                    contents.storing.unlock();
                 }
             }
         }

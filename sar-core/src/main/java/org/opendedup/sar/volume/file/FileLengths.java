@@ -115,9 +115,8 @@ public final class FileLengths {
     }
 
     private Outcome begin(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
-        contents.storing.lock();
+        contents.lockUncut();
         try {
-            node.awaitNotCutting();
             if (size == node.size()) {
                 return Outcome.AS_IT_WAS;
             }

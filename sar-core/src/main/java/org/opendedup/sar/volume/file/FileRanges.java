@@ -73,9 +73,8 @@ public final class FileRanges {
 
     private void lengthen(Node node, long end, boolean keepSize, long nowNs) throws IOException {
         Node.Contents contents = node.contents();
-        contents.storing.lock();
+        contents.lockUncut();
         try {
-            node.awaitNotCutting();
             if (!keepSize && end > node.size()) {
                 // No commit may show the new length without the bytes that were written below it.
                 writer.storeAll(node);
@@ -114,9 +113,8 @@ public final class FileRanges {
         while (at < end) {
             committer.checkWritable();
             try (HeldRecipe held = hold(node, at, end)) {
-                contents.storing.lock();
+                contents.lockUncut();
                 try {
-                    node.awaitNotCutting();
                     at = zeroStep(node, contents, at, end, held.endByte());
                 } finally {
                     contents.storing.unlock();

@@ -157,11 +157,8 @@ public final class RangeCopy {
         }
 
         private boolean lockedStep(long length) throws IOException {
-            firstLock.lock();
-            secondLock.lock();
+            lockBothUncut();
             try {
-                source.awaitNotCutting();
-                target.awaitNotCutting();
                 if (!stored) {
                     // The recipes then include everything that was written before, and the target's size can follow its
                     // recipe.
@@ -173,9 +170,29 @@ public final class RangeCopy {
                 }
                 return copyStep(length);
             } finally {
-                secondLock.unlock();
-                firstLock.unlock();
+                unlockBoth();
             }
+        }
+
+        /** Acquires both locks as {@link Node.Contents#lockUncut} does one. */
+        private void lockBothUncut() throws IOException {
+            lockBoth();
+            while (source.isCutting() || target.isCutting()) {
+                unlockBoth();
+                source.awaitNotCutting();
+                target.awaitNotCutting();
+                lockBoth();
+            }
+        }
+
+        private void lockBoth() {
+            firstLock.lock();
+            secondLock.lock();
+        }
+
+        private void unlockBoth() {
+            secondLock.unlock();
+            firstLock.unlock();
         }
 
         /** Checks that the disk has room for the recipe, so that a commit does not fail for lack of it. */

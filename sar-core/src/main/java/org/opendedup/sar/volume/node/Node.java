@@ -382,12 +382,14 @@ public final class Node {
         }
     }
 
-    /**
-     * Waits until the file is not being truncated. Called with its storing lock held, so that the next truncation
-     * cannot begin.
-     */
+    /** Waits until the file is not being truncated. The caller holds no storing lock: the truncation may commit. */
     public synchronized void awaitNotCutting() throws IOException {
-        awaitEnd(() -> contents != null && contents.cutting);
+        awaitEnd(this::isCutting);
+    }
+
+    /** Returns whether the file is being truncated. No truncation begins while its storing lock is held. */
+    public synchronized boolean isCutting() {
+        return contents != null && contents.cutting;
     }
 
     /**
@@ -537,6 +539,19 @@ public final class Node {
             this.capacity = capacity;
             wasEmpty = node.size == 0;
             dirty = new DirtyExtents(budget, bytes -> change(-bytes));
+        }
+
+        /**
+         * Acquires {@link #storing} while the file is not being truncated. Waits for the end of a truncation without
+         * the lock: a commit may wait for the lock, and the truncation for a commit.
+         */
+        public void lockUncut() throws IOException {
+            storing.lock();
+            while (node.isCutting()) {
+                storing.unlock();
+                node.awaitNotCutting();
+                storing.lock();
+            }
         }
 
         /** Changes the capacity that the file takes, for its account. Called with the node's monitor held. */

@@ -152,9 +152,8 @@ public final class RawCopier {
             BackgroundThrottle.Piece piece = parts.throttle().begin();
             // In one pass, which a continuing writer cannot make endless.
             for (long at = 0; at < Long.MAX_VALUE; ) {
-                contents.storing.lock();
+                contents.lockUncut();
                 try {
-                    node.awaitNotCutting();
                     at = storeRange(node, contents, at, progress);
                 } finally {
                     contents.storing.unlock();

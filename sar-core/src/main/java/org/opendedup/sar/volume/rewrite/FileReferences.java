@@ -52,9 +52,8 @@ public final class FileReferences {
         for (int attempt = 0; attempt < ATTEMPTS && tryStore(node, contents); attempt++) {
             InodeState state;
             long completions;
-            contents.storing.lock();
+            contents.lockUncut();
             try {
-                node.awaitNotCutting();
                 state = context.tree().state(node, () -> attributesIfInChunks(node, contents));
                 completions = completions(node, contents);
             } finally {

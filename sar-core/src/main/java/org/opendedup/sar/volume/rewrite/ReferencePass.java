@@ -165,13 +165,12 @@ final class ReferencePass {
      * @return number of references replaced
      */
     long replace(Node node, long[] pages, LongUnaryOperator copyOf) throws IOException {
-        Lock storing = node.contents().storing;
+        Node.Contents contents = node.contents();
         Lock changes = context.committer().changes();
         try (HeldRecipe held = metadata.recipes().hold(node.id, pages[0], pages[pages.length - 1] + 1, PAGES)) {
             holdCounts(held, node, pages, copyOf);
-            storing.lock();
+            contents.lockUncut();
             try {
-                node.awaitNotCutting();
                 changes.lock();
                 try {
                     return replaceLocked(node, pages, copyOf);
@@ -179,7 +178,7 @@ final class ReferencePass {
                     changes.unlock();
                 }
             } finally {
-                storing.unlock();
+                contents.storing.unlock();
             }
         }
     }

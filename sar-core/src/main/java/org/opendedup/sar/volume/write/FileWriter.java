@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
@@ -124,13 +123,12 @@ public final class FileWriter {
      */
     private boolean writeOverStored(Write write) throws IOException {
         Node node = write.node();
-        Lock storing = node.contents().storing;
-        storing.lock();
+        Node.Contents contents = node.contents();
+        contents.lockUncut();
         try {
-            node.awaitNotCutting();
             return tryWrite(write, StoredRanges.of(recipes, node.id, write.offset, write.end()));
         } finally {
-            storing.unlock();
+            contents.storing.unlock();
         }
     }
 
