@@ -2,8 +2,7 @@ package org.opendedup.sar.volume.node;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -16,12 +15,13 @@ public final class DirtyBudget {
     static final int BUFFER_BYTES = 256 << 10;
 
     private final long limitBytes;
-    private final BlockingQueue<byte[]> buffers;
+    /** Buffers that are kept for reuse, within the same limit as those in use. Guarded by this, as is the next. */
+    private final ArrayDeque<byte[]> buffers = new ArrayDeque<>();
+
     private long usedBytes;
 
     public DirtyBudget(long limitBytes) {
         this.limitBytes = limitBytes;
-        this.buffers = new ArrayBlockingQueue<>((int) Math.max(1, limitBytes / BUFFER_BYTES));
     }
 
     public long limitBytes() {
@@ -32,33 +32,42 @@ public final class DirtyBudget {
         return usedBytes;
     }
 
+    /** Returns the bytes of the buffers that are kept for reuse. */
+    synchronized long keptBytes() {
+        return (long) buffers.size() * BUFFER_BYTES;
+    }
+
     /**
      * Returns a buffer of at least {@code bytes} and at most {@link #BUFFER_BYTES} bytes. It counts as used until
      * {@link #release}.
      */
     byte[] buffer(int bytes) {
-        byte[] buffer = null;
-        if (bytes > BUFFER_BYTES / 2) {
-            buffer = buffers.poll();
-            buffer = buffer == null ? new byte[BUFFER_BYTES] : buffer;
-        }
-        byte[] result = buffer == null ? new byte[Math.max(512, Integer.highestOneBit(2 * bytes - 1))] : buffer;
+        byte[] kept = bytes > BUFFER_BYTES / 2 ? poll() : null;
+        byte[] result = kept == null ? new byte[lengthFor(bytes)] : kept;
         synchronized (this) {
             usedBytes += result.length;
+            while (usedBytes + keptBytes() > limitBytes && !buffers.isEmpty()) {
+                buffers.poll();
+            }
         }
         return result;
     }
 
+    private static int lengthFor(int bytes) {
+        return bytes > BUFFER_BYTES / 2 ? BUFFER_BYTES : Math.max(512, Integer.highestOneBit(2 * bytes - 1));
+    }
+
+    private synchronized byte @Nullable [] poll() {
+        return buffers.poll();
+    }
+
     /** Releases a buffer; the caller must not use it any more. */
-    void release(byte[] buffer) {
-        if (buffer.length == BUFFER_BYTES) {
-            boolean kept = buffers.offer(buffer);
-            assert kept || buffers.remainingCapacity() == 0;
+    synchronized void release(byte[] buffer) {
+        usedBytes -= buffer.length;
+        if (buffer.length == BUFFER_BYTES && usedBytes + keptBytes() + BUFFER_BYTES <= limitBytes) {
+            buffers.push(buffer);
         }
-        synchronized (this) {
-            usedBytes -= buffer.length;
-            notifyAll();
-        }
+        notifyAll();
     }
 
     /** Releases a buffer that a call which did not end in time may still read: nothing else is to be written to it. */
