@@ -31,9 +31,15 @@ import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
  * it may hang while everything else works.
  */
 final class LateSyncs implements Closeable {
+    /** Most requests of killed programs that are answered and not done: they take memory until they are. */
+    static final int MAX_ABANDONED = 1024;
+
     private final FuseFileSystem operations;
     private final boolean workersMayServe;
     private final AtomicBoolean workerServes = new AtomicBoolean();
+    /** Requests that are not done, also those of killed programs, which are answered. */
+    private final AtomicInteger unfinished = new AtomicInteger();
+
     /** All unanswered requests, by number. The thread that removes a request answers it. */
     private final Map<Long, Parked> parked = new ConcurrentHashMap<>();
 
@@ -104,6 +110,7 @@ final class LateSyncs implements Closeable {
             return false;
         }
         Parked request = new Parked(answers, asked, sync);
+        unfinished.incrementAndGet();
         parked.put(asked.unique(), request);
         if (isStoredAtOnce(request)) {
             commitFor(request);
@@ -118,7 +125,7 @@ final class LateSyncs implements Closeable {
     private static boolean isStoredAtOnce(Parked request) {
         try {
             return request.sync.storeAtOnce();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             return false;
         }
     }
@@ -170,10 +177,10 @@ final class LateSyncs implements Closeable {
                 return;
             }
         } catch (IOException | RuntimeException | Error e) {
-            answer(next, ErrorNumber.of(e, next.asked.what().get()));
+            endStep(next, ErrorNumber.of(e, next.asked.what().get()));
             return;
         }
-        endStep(next);
+        endStep(next, 0);
     }
 
     private void commitFor(Parked request) {
@@ -194,23 +201,33 @@ final class LateSyncs implements Closeable {
             operations.commit();
         } catch (IOException | RuntimeException | Error e) {
             int errno = ErrorNumber.of(e, "the commit that FSYNC and SYNCFS wait for");
-            round.forEach(request -> answer(request, errno));
+            round.forEach(request -> endStep(request, errno));
             return;
         }
-        round.forEach(this::endStep);
+        round.forEach(request -> endStep(request, 0));
     }
 
-    private void endStep(Parked request) {
+    /** @param errno why the step failed; 0 if it did not */
+    private void endStep(Parked request, int errno) {
+        if (errno != 0) {
+            answer(request, errno);
+        }
         if (request.steps.decrementAndGet() > 0) {
             return;
         }
-        int errno = 0;
+        if (errno == 0) {
+            answer(request, check(request));
+        }
+        unfinished.decrementAndGet();
+    }
+
+    private static int check(Parked request) {
         try {
             request.sync.check();
+            return 0;
         } catch (IOException | RuntimeException | Error e) {
-            errno = ErrorNumber.of(e, request.asked.what().get());
+            return ErrorNumber.of(e, request.asked.what().get());
         }
-        answer(request, errno);
     }
 
     private void answer(Parked request, int errno) {
@@ -220,7 +237,10 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    /** Handles an INTERRUPT of the kernel for the request of this number. Its sync continues even if it is answered. */
+    /**
+     * Handles an INTERRUPT of the kernel for the request of this number. Its sync continues even if it is answered. If
+     * there are many of these, the killed program waits.
+     */
     void interrupted(long unique, IntPredicate killed) {
         Parked request = parked.get(unique);
         if (request != null) {
@@ -243,7 +263,8 @@ final class LateSyncs implements Closeable {
 
     private void answerIfKilled(Parked request, IntPredicate killed) {
         int pid = request.asked.pid();
-        if (pid > 0 && killed.test(pid)) {
+        boolean mayBeAbandoned = unfinished.get() - parked.size() < MAX_ABANDONED;
+        if (pid > 0 && mayBeAbandoned && killed.test(pid)) {
             answer(request, Errno.EINTR);
         }
     }

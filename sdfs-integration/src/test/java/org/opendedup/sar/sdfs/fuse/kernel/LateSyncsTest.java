@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -277,6 +279,31 @@ class LateSyncsTest {
     void aFastTierThatHangsHoldsUpNoSyncOfChunks() throws Exception {
         assertTrue(isAnsweredBeside(true));
         assertFalse(isAnsweredBeside(false), "the control: syncs of chunks share their threads");
+    }
+
+    /** What a killed program leaves behind takes memory until it is done; and a user can start and kill many. */
+    @Test
+    void killedProgramsLeaveAFewSyncsBehindThatAreNotDone() throws Exception {
+        int killed = LateSyncs.MAX_ABANDONED + SYNCERS;
+        CountDownLatch end = new CountDownLatch(1);
+        Set<Long> answered = ConcurrentHashMap.newKeySet();
+        LateSyncs syncs = new LateSyncs(
+                slow,
+                false,
+                new SyncThreads(2, "store"),
+                new SyncThreads(2, "store-fast"),
+                new SyncThreads(1, "commit"));
+        try (syncs) {
+            for (int i = 0; i < killed; i++) {
+                Sync hanging = new Storing(true, new Semaphore(0), end);
+                syncs.takes((unique, errno) -> answered.add(unique), new Asked(i, 1, 0, () -> "hangs"), hanging);
+                syncs.interrupted(i, pid -> true);
+            }
+            int answeredAtOnce = answered.size();
+            end.countDown();
+            assertEquals(LateSyncs.MAX_ABANDONED, answeredAtOnce);
+        }
+        assertEquals(killed, answered.size());
     }
 
     @Test
