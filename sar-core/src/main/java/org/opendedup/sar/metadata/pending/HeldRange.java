@@ -16,6 +16,12 @@ import org.opendedup.sar.metadata.db.MapCursor;
  * whose changes are kept decoded.
  */
 public final class HeldRange {
+    /**
+     * Bytes of records from which on no further one is read: some times those of a usual step. The record of a recipe
+     * page has up to some MiB, if it refers to single bytes.
+     */
+    static final int MAX_BYTES = 2 << 20;
+
     private final Family family;
     private final byte[] from;
     private final byte[] to;
@@ -40,7 +46,8 @@ public final class HeldRange {
     }
 
     /**
-     * Reads the first {@code max} records of the range. Commits must already report their changes to this object.
+     * Reads the first {@code max} records of the range, or fewer if they have many bytes; at least one if there is one.
+     * Commits must already report their changes to this object.
      *
      * @param cursor over the committed records of the range
      * @param max maximum number of records
@@ -49,13 +56,16 @@ public final class HeldRange {
     void load(Cursor cursor, int max, Predicate<byte[]> removed) throws IOException {
         byte[] reached = to;
         int count = 0;
-        while (count < max && cursor.next()) {
+        long bytes = 0;
+        while (count < max && bytes < MAX_BYTES && cursor.next()) {
             byte[] key = cursor.key();
             if (!removed.test(key)) {
+                byte[] value = cursor.value();
                 // A record that a commit has reported in the meantime is newer than the cursor's.
-                records.putIfAbsent(key, cursor.value());
+                records.putIfAbsent(key, value);
                 count++;
-                reached = count == max ? successor(key) : to;
+                bytes += value.length;
+                reached = count == max || bytes >= MAX_BYTES ? successor(key) : to;
             }
         }
         setEnd(reached);

@@ -122,7 +122,8 @@ public final class Overlay {
 
     /**
      * Keeps the committed records from {@code from} (inclusive) to {@code to} (exclusive) in memory until
-     * {@link #release}: the first {@code max} records whose removal does not wait for a commit.
+     * {@link #release}: the first {@code max} records whose removal does not wait for a commit, or fewer if they have
+     * many bytes.
      *
      * @param first the first key that a record may have, {@code from} or greater
      */
