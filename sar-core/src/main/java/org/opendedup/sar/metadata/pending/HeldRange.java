@@ -13,7 +13,7 @@ import org.opendedup.sar.metadata.db.MapCursor;
 /**
  * A range of keys, as committed in the database, held in memory: readers of the range do not wait for a disk. Each
  * commit reports its changes to this object, so it stays equal to the database. Not usable for {@link Family#COUNT},
- * whose changes are kept decoded.
+ * whose changes are kept decoded, and only for keys of one length.
  */
 public final class HeldRange {
     /**
@@ -30,6 +30,8 @@ public final class HeldRange {
     private final ConcurrentNavigableMap<byte[], byte[]> records = new ConcurrentSkipListMap<>(Arrays::compareUnsigned);
     /** Key up to which the range is in memory, exclusive; null until it is loaded. */
     private volatile byte @Nullable [] end;
+    /** The last key in memory; null if all of the range is, or nothing. */
+    private volatile byte @Nullable [] last;
     /** Whether readers use the database from now on. Guarded by this. */
     private boolean isOver;
 
@@ -54,7 +56,7 @@ public final class HeldRange {
      * @param removed keys whose removal waits for a commit; they do not count, because no reader sees their records
      */
     void load(Cursor cursor, int max, Predicate<byte[]> removed) throws IOException {
-        byte[] reached = to;
+        byte[] read = null;
         int count = 0;
         long bytes = 0;
         while (count < max && bytes < MAX_BYTES && cursor.next()) {
@@ -65,24 +67,35 @@ public final class HeldRange {
                 records.putIfAbsent(key, value);
                 count++;
                 bytes += value.length;
-                reached = count == max || bytes >= MAX_BYTES ? successor(key) : to;
+                read = count == max || bytes >= MAX_BYTES ? key : null;
             }
         }
-        setEnd(reached);
+        setLast(read);
     }
 
-    private synchronized void setEnd(byte[] reached) {
-        end = isOver ? null : reached;
+    /** @param read the last key that was read; null if there are no more */
+    private synchronized void setLast(byte @Nullable [] read) {
+        if (!isOver) {
+            byte[] reached = read == null ? to : behind(read);
+            end = reached;
+            last = Arrays.equals(reached, to) ? null : read;
+        }
     }
 
     private synchronized void giveUp() {
         isOver = true;
         end = null;
+        last = null;
     }
 
-    /** Returns the least key that is greater than {@code key}. */
-    private static byte[] successor(byte[] key) {
-        return Arrays.copyOf(key, key.length + 1);
+    /** Returns the least key that is greater than {@code key}: all keys of a range have the same length. */
+    private static byte[] behind(byte[] key) {
+        byte[] next = key.clone();
+        int at = next.length - 1;
+        while (++next[at] == 0) {
+            at--;
+        }
+        return next;
     }
 
     /**
@@ -126,10 +139,6 @@ public final class HeldRange {
 
     /** Returns the last key that was read, if the range has more after it; null if all of it is in memory. */
     public byte @Nullable [] lastOfPart() {
-        byte[] reached = end;
-        if (reached == null || Arrays.equals(reached, to)) {
-            return null;
-        }
-        return Arrays.copyOf(reached, reached.length - 1);
+        return last;
     }
 }

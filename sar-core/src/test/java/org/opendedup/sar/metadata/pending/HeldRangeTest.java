@@ -2,12 +2,15 @@ package org.opendedup.sar.metadata.pending;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.Keys;
 
@@ -54,6 +57,25 @@ class HeldRangeTest {
         HeldRange range = hold(HeldRange.MAX_BYTES / 4);
         assertEquals(4, heldRecords(range));
         assertArrayEquals(key(3), range.lastOfPart());
+    }
+
+    /** Who scans what is held must not read the database: it has locks that others wait for. */
+    @Test
+    void aPartIsScannedInMemory() throws IOException {
+        HeldRange range = hold(HeldRange.MAX_BYTES / 4);
+        assertTrue(range.covers(Family.RECIPE, key(0), key(4)));
+        assertFalse(range.covers(Family.RECIPE, key(0), key(5)));
+        assertEquals(4, records(overlay.scan(Family.RECIPE, key(0), key(4))));
+    }
+
+    private static int records(Cursor cursor) throws IOException {
+        int records = 0;
+        try (cursor) {
+            while (cursor.next()) {
+                records++;
+            }
+        }
+        return records;
     }
 
     @Test
