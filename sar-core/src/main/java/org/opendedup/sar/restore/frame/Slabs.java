@@ -39,7 +39,7 @@ public final class Slabs {
 
     /**
      * @param memory gauge of what is in use: slabs of which a slot is in use, and other arrays
-     * @param maxBytes most bytes in use at a time
+     * @param maxBytes most bytes in use at a time, and with those that are free when one more is made
      */
     Slabs(ByteGauge memory, long maxBytes) {
         this(memory, maxBytes, byte[]::new);
@@ -194,12 +194,21 @@ public final class Slabs {
         if (!reserve(bytes)) {
             return null;
         }
+        dropFree();
         try {
             return arrays.apply(bytes);
         } catch (OutOfMemoryError e) {
             unreserve(bytes);
             throw e;
         }
+    }
+
+    /** Releases free arrays that have no room beside what is in use. */
+    private synchronized void dropFree() {
+        while (!free.isEmpty() && usedBytes + (long) free.size() * SLAB_BYTES > maxBytes) {
+            free.removeLast();
+        }
+        leastFree = Math.min(leastFree, free.size());
     }
 
     private synchronized boolean reserve(int bytes) {

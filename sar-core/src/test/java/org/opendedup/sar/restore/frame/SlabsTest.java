@@ -74,6 +74,26 @@ class SlabsTest {
         assertEquals(0, slabs.freeSlabs());
     }
 
+    /** Chunks that are too large for slabs have arrays of their own. */
+    @Test
+    void freeArraysGiveWayToWhatIsUsed() {
+        Slabs few = new Slabs(memory, 10L * Slabs.SLAB_BYTES);
+        List<Slabs.Slot> slots = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            slots.add(few.take(Slabs.MAX_BYTES));
+        }
+        slots.forEach(Slabs.Slot::leave);
+        assertEquals(10, few.freeSlabs());
+        assertNotNull(few.array(4 * Slabs.SLAB_BYTES));
+        assertEquals(6, few.freeSlabs());
+        for (int i = 0; i < 6; i++) {
+            assertNotNull(few.array(Slabs.SLAB_BYTES));
+        }
+        assertEquals(0, few.freeSlabs());
+        few.trim();
+        few.trim();
+    }
+
     /** The bytes of a user stay until it leaves, whatever others do. */
     @Test
     void nobodyWritesToWhatAnotherUses() {
