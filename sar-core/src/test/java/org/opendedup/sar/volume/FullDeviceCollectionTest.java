@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +46,8 @@ import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.HookedKeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -65,6 +68,8 @@ class FullDeviceCollectionTest {
     private static final int FILE_BYTES = 4 * MIB;
     /** Files that are written whatever happens: more than the device has room for. */
     private static final int FILES = 40;
+    /** Pages of a file that is not freed at once: several batches of the thread that does it. */
+    private static final int LONG_PAGES = 800;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());
     private final CrashDirectory containers = new CrashDirectory(1);
@@ -105,11 +110,15 @@ class FullDeviceCollectionTest {
     }
 
     private Volume open(Device ofMetadata) throws IOException {
+        return open(ofMetadata, metadata);
+    }
+
+    private Volume open(Device ofMetadata, KeyValueStore database) throws IOException {
         return Volume.open(
                 config,
                 new VolumeStores(
                         containers,
-                        metadata,
+                        database,
                         new HeapChunkIndex(),
                         InstantSource.system(),
                         HotChunks::open,
@@ -225,6 +234,69 @@ class FullDeviceCollectionTest {
             store(files + file);
         }
         assertTrue(returnedBytes(reports) > (files / 2 - 2L) * FILE_BYTES, reports::toString);
+    }
+
+    /** A database of which the thread that frees removed files gets no answer for a while. */
+    private static final class SlowToFree extends HookedKeyValueStore<KeyValueStore> {
+        final CountDownLatch asked = new CountDownLatch(1);
+        final CountDownLatch answers = new CountDownLatch(1);
+
+        SlowToFree(KeyValueStore store) {
+            super(store);
+        }
+
+        @Override
+        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
+            if (Thread.currentThread().getName().contains("-reaper-")) {
+                asked.countDown();
+                try {
+                    answers.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return super.scan(family, from, to);
+        }
+    }
+
+    /** Makes a file with so many recipe pages that most of them are freed in the background. */
+    private long makeLong(byte[] name) throws IOException {
+        long pageBytes = volume.context().metadata().recipes().pageBytes();
+        long inode = volume.makeNode(Inode.ROOT, name, 0100644, 0, ROOT).inode();
+        OpenFile open = volume.open(inode, true);
+        for (int page = 0; page < LONG_PAGES; page++) {
+            volume.write(open, page * pageBytes, ByteBuffer.wrap(new byte[] {1}));
+        }
+        volume.close(open);
+        volume.sync();
+        return inode;
+    }
+
+    /** Freeing a large file, or a snapshot, takes longer than a program should wait, if there is other garbage. */
+    @Test
+    void aWriteDoesNotWaitUntilALongFileIsFreed() throws Exception {
+        volume.close();
+        SlowToFree slow = new SlowToFree(metadata);
+        volume = open(new EndlessDevice(), slow);
+        byte[] name = "long".getBytes(UTF_8);
+        long inode = makeLong(name);
+        int files = fill();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            volume.unlink(Inode.ROOT, name);
+            volume.forget(inode, 1);
+            slow.asked.await();
+            remove(0);
+            remove(1);
+            Future<?> stored = thread.submit(() -> {
+                store(files);
+                return null;
+            });
+            stored.get(60, TimeUnit.SECONDS);
+        } finally {
+            slow.answers.countDown();
+            thread.shutdown();
+        }
     }
 
     /** What only snapshots have is free for the capacity, and not for the device, and {@code df} shows the lesser. */

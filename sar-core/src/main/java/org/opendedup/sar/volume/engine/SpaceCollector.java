@@ -44,6 +44,12 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     /** Time between two looks whether what was deleted is freed, in milliseconds. */
     private static final long PAUSE_MS = 20;
 
+    /**
+     * For how long a thread that finds no room waits until what was deleted is freed, in nanoseconds. Large files and
+     * snapshots take hours, and what waits are the threads that serve all programs; there may be other garbage.
+     */
+    private static final long FREED_NS = TimeUnit.SECONDS.toNanos(2);
+
     /** Collections in turn for one caller. */
     private static final int MAX_COLLECTIONS = 3;
 
@@ -82,6 +88,8 @@ public final class SpaceCollector implements CollectionSource, Closeable {
      * volume was opened. Guarded by the lock.
      */
     private long youngFrom;
+    /** Threads that found no room. */
+    private final AtomicInteger seeking = new AtomicInteger();
     /** Threads that wait until there is room. */
     private final AtomicInteger waiting = new AtomicInteger();
 
@@ -277,10 +285,17 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         permission.check();
     }
 
-    /** Waits until everything is garbage that was deleted before; not while that waits for space itself. */
+    /**
+     * Waits until everything is garbage that was deleted before; not while that waits for space itself, and not for
+     * long while a thread seeks room.
+     */
     private void awaitFreed(CollectionProgress progress) throws InterruptedIOException {
+        long begunNanos = System.nanoTime();
         Future<?> earlier = freed.get();
-        while (!earlier.isDone() && !devices.isShort() && progress.collected(0, 0, 0)) {
+        while (!earlier.isDone()
+                && !devices.isShort()
+                && (seeking.get() == 0 || System.nanoTime() - begunNanos < FREED_NS)
+                && progress.collected(0, 0, 0)) {
             Pace.pause(PAUSE_MS);
         }
     }
@@ -343,7 +358,12 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     public void check(long bytes) throws IOException {
         // What was deleted and is not freed yet is not in the estimate: wait for that only if there is too little.
         if (bytes > devices.freeBytes() + garbageBytes()) {
-            awaitFreed((done, of, returned) -> !closing);
+            seeking.incrementAndGet();
+            try {
+                awaitFreed((done, of, returned) -> !closing);
+            } finally {
+                seeking.decrementAndGet();
+            }
         }
         if (bytes > devices.freeBytes() + garbageBytes()) {
             devices.check(bytes);
@@ -397,9 +417,11 @@ public final class SpaceCollector implements CollectionSource, Closeable {
             return false;
         }
         pace.hurry();
+        seeking.incrementAndGet();
         try {
             return makeRoomInAHurry();
         } finally {
+            seeking.decrementAndGet();
             pace.endHurry();
         }
     }
@@ -428,7 +450,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
                 fruitlessNanos = System.nanoTime();
                 fruitlessGarbage = garbageBytes();
             }
-            return found;
+            return found || !freed.get().isDone();
         } finally {
             running.unlock();
         }
