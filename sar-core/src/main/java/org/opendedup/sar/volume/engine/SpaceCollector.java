@@ -35,9 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class SpaceCollector implements CollectionSource, Closeable {
     private static final Logger log = LoggerFactory.getLogger(SpaceCollector.class);
 
-    /** Time for which a full device is not searched for garbage again if there was none, in nanoseconds. */
-    private static final long FRUITLESS_NS = TimeUnit.SECONDS.toNanos(2);
-
     /** Longest wait before who waits for space, or for the end of a collection, looks again, in milliseconds. */
     private static final long STEP_MS = 50;
 
@@ -79,10 +76,8 @@ public final class SpaceCollector implements CollectionSource, Closeable {
 
     /** How often collections of this mount have given something back. */
     private final AtomicLong fruitful = new AtomicLong();
-    /** When a collection last gave nothing back, in nanoseconds. Guarded by the lock, as is the next. */
-    private long fruitlessNanos = System.nanoTime() - FRUITLESS_NS;
-    /** Garbage at that time, in bytes: more of it is worth another collection at once. */
-    private long fruitlessGarbage;
+    /** Guarded by the lock. */
+    private final FruitlessCollection fruitless = new FruitlessCollection(System::nanoTime);
     /**
      * Containers with lower ids existed when the last collection began that was to compress containers anew, or the
      * volume was opened. Guarded by the lock.
@@ -435,20 +430,19 @@ public final class SpaceCollector implements CollectionSource, Closeable {
             if (fruitful.get() != before) {
                 return true;
             }
-            long garbage = garbageBytes();
-            boolean isVain = garbage == fruitlessGarbage && System.nanoTime() - fruitlessNanos < FRUITLESS_NS;
             // A pin may last for hours.
-            if (closing || parts.pins().exist() || isVain) {
+            if (closing || parts.pins().exist() || fruitless.wouldBeAgain(garbageBytes())) {
                 return false;
             }
-            collectWithoutRoom(1);
+            long begunNanos = System.nanoTime();
+            boolean isWhole = collectWithoutRoom(1);
             if (fruitful.get() == before) {
-                collectWithoutRoom(CollectionLimits.DEFAULT_GARBAGE_SHARE);
+                isWhole = collectWithoutRoom(CollectionLimits.DEFAULT_GARBAGE_SHARE) && isWhole;
             }
             boolean found = fruitful.get() != before;
             if (!found) {
-                fruitlessNanos = System.nanoTime();
-                fruitlessGarbage = garbageBytes();
+                // One that was stopped, or failed, may find something as soon as it can go on.
+                fruitless.ended(isWhole ? begunNanos : System.nanoTime(), garbageBytes());
             }
             return found || !freed.get().isDone();
         } finally {
@@ -481,7 +475,8 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         return parts.metadata().totals().stored().garbageBytes();
     }
 
-    private void collectWithoutRoom(double garbageShare) {
+    /** Returns whether the collection came to its end. */
+    private boolean collectWithoutRoom(double garbageShare) {
         CollectionLimits limits = new CollectionLimits(garbageShare, false);
         CollectionWatcher.Watch watch = watcher.begun(limits);
         @Nullable CollectionReport report = null;
@@ -505,6 +500,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         } finally {
             watch.ended(report, failure);
         }
+        return report != null;
     }
 
     /** Sets what receives the collections that begin because a device is full. */
