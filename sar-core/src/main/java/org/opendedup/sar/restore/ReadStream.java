@@ -3,8 +3,8 @@ package org.opendedup.sar.restore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.lookahead.AheadRequest;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
@@ -63,7 +63,7 @@ public final class ReadStream implements Closeable {
             if (request != null) {
                 int start = target.position();
                 int first = request.length();
-                List<Long> chunks = new ArrayList<>();
+                Set<Long> chunks = new LinkedHashSet<>();
                 if (reads.readAhead(request, inode, offset, first, target, chunks)) {
                     request.took(chunks);
                     if (first < length) {

@@ -3,7 +3,7 @@ package org.opendedup.sar.restore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
@@ -107,10 +107,10 @@ final class RecipeReads {
      * being fetched.
      *
      * @param ahead the reader's request
-     * @param chunks receives the ids of the chunks
+     * @param chunks receives the ids of the chunks, each once: a range may have one reference for each of its bytes
      * @return false if a chunk of the range was not fetched; then the caller discards what was put into {@code target}
      */
-    boolean readAhead(AheadRequest ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
+    boolean readAhead(AheadRequest ahead, long inode, long offset, int length, ByteBuffer target, Set<Long> chunks)
             throws IOException {
         RecipePieces pieces = pieces(inode, offset, offset + length);
         while (pieces.next()) {

@@ -8,6 +8,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -307,7 +308,7 @@ public final class HotVolume implements AutoCloseable {
     /** Reads a range of the file through what is read ahead alone; false if some of it was not. */
     public static boolean readAhead(RestoreEngine engine, ReadAhead.Request ahead, int offset, ByteBuffer target)
             throws IOException {
-        return engine.reads().readAhead(ahead, INODE, offset, target.remaining(), target, new ArrayList<>());
+        return engine.reads().readAhead(ahead, INODE, offset, target.remaining(), target, new HashSet<>());
     }
 
     public byte[] read(RestoreEngine engine) throws IOException {

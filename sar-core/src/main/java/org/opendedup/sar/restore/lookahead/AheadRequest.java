@@ -1,7 +1,7 @@
 package org.opendedup.sar.restore.lookahead;
 
 import java.io.IOException;
-import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 
@@ -20,7 +20,7 @@ public interface AheadRequest extends AutoCloseable {
     Pinned chunk(long chunkId, long at) throws IOException;
 
     /** Notes that the reader has got {@link #length} bytes of the request, from these chunks. */
-    void took(List<Long> chunks);
+    void took(Set<Long> chunks);
 
     @Override
     void close();

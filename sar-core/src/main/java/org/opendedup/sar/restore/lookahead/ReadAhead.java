@@ -3,6 +3,7 @@ package org.opendedup.sar.restore.lookahead;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.slf4j.Logger;
@@ -152,7 +153,7 @@ public final class ReadAhead implements Closeable {
         }
 
         @Override
-        public void took(List<Long> chunks) {
+        public void took(Set<Long> chunks) {
             all.forEach(lookahead -> lookahead.took(offset, length));
             if (left != null && !left.isEmpty()) {
                 streams.took(left, chunks);

@@ -98,7 +98,7 @@ public final class ReadStreams {
     }
 
     /** Notes that a reader has taken chunks: unparks and reports those of them that are parked. */
-    void took(ParkedChunks parked, List<Long> chunks) {
+    void took(ParkedChunks parked, Set<Long> chunks) {
         ChunkRequest taken = new ChunkRequest();
         List<PinnedChunks.Pinned> used = new ArrayList<>();
         for (long chunkId : chunks) {

@@ -3,7 +3,7 @@ package org.opendedup.sar.restore.lookahead;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -167,7 +167,7 @@ final class TreeReader implements TreeRecipe.KnownFiles {
         }
 
         @Override
-        public void took(List<Long> chunks) {
+        public void took(Set<Long> chunks) {
             served.increment();
             place.reader.lookahead.took(place.start + offset, length);
         }

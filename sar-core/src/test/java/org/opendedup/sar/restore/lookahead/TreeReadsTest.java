@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -196,7 +197,7 @@ class TreeReadsTest {
                 chunk.close();
             }
             if (request != null) {
-                request.took(List.of());
+                request.took(Set.of());
             }
         }
     }
