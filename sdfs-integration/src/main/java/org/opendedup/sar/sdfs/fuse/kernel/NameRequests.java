@@ -39,15 +39,17 @@ final class NameRequests {
 
     int lookup() throws IOException {
         byte[] name = request.takeName();
+        Attributes found;
         try {
-            reply.putEntry(exchange.shown(operations.lookup(request.node(), name)));
+            found = operations.lookup(request.node(), name);
         } catch (PosixException e) {
             if (e.reason() != PosixException.Reason.ENOENT) {
                 throw e;
             }
             reply.putNoEntry(request.node());
+            return 0;
         }
-        return 0;
+        return entry(found);
     }
 
     int forget() throws IOException {
@@ -103,16 +105,27 @@ final class NameRequests {
     int link() throws IOException {
         long inode = request.takeLong();
         Attributes linked = operations.link(inode, request.node(), request.takeName());
-        if (exchange.backings().hasMappable(inode)) {
-            // It may be the first name of a file whose bytes the kernel makes durable without telling.
-            operations.commit();
+        try {
+            if (exchange.backings().hasMappable(inode)) {
+                // It may be the first name of a file whose bytes the kernel makes durable without telling.
+                operations.commit();
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            operations.forget(inode, 1);
+            throw e;
         }
         return entry(linked);
     }
 
-    private int entry(Attributes made) throws IOException {
-        reply.putEntry(exchange.shown(made));
-        return 0;
+    /** Puts an inode that is retained for the kernel. If that fails the kernel does not get it, and it is released. */
+    private int entry(Attributes retained) throws IOException {
+        try {
+            reply.putEntry(exchange.shown(retained));
+            return 0;
+        } catch (IOException | RuntimeException | Error e) {
+            operations.forget(retained.inode(), 1);
+            throw e;
+        }
     }
 
     int unlink() throws IOException {

@@ -168,6 +168,24 @@ class DispatcherTest {
         assertEquals(0, memory.referencesHeld());
     }
 
+    /** The kernel forgets only what it was told of. */
+    @Test
+    void anInodeThatCannotBeShownIsNotRetained() throws IOException {
+        MemoryFileSystem unreadable = new MemoryFileSystem() {
+            @Override
+            public byte[] extendedAttribute(long inode, byte[] name) throws IOException {
+                throw new IOException("a bad block");
+            }
+        };
+        KernelRequests withoutLists = new KernelRequests(true, false, true);
+        Dispatcher own = dispatcher(
+                unreadable, new Agreement(Protocol.NEWEST_MINOR, -1, withoutLists, Passthrough.NOT_WANTED));
+        assertErrno(Errno.EIO, own.dispatch(put(Opcode.MKDIR, 1, ints(0755, 0), name("d"))));
+        assertErrno(Errno.EIO, own.dispatch(put(Opcode.LOOKUP, 1, name("d"))));
+        assertEquals(0, unreadable.referencesHeld());
+        unreadable.closeVolume();
+    }
+
     /** As an NFS server asks for it, to find the way from a handle to the root. */
     @Test
     void theRootHasGenerationNought() {
