@@ -22,7 +22,7 @@ public final class ReadAhead implements Closeable {
     private final ReadCredit credit = new ReadCredit();
 
     /** Guarded by this, as are all fields below. */
-    private final ReadPositions positions = new ReadPositions();
+    private final ReadPositions positions;
 
     private @Nullable ParkedChunks parked;
     private boolean closed;
@@ -32,6 +32,7 @@ public final class ReadAhead implements Closeable {
         this.streams = streams;
         this.inode = inode;
         this.mostPositions = mostPositions;
+        positions = streams.newPositions();
     }
 
     /**
@@ -41,6 +42,10 @@ public final class ReadAhead implements Closeable {
      * @return whether the request begins where the previous one ended; to be passed to the read
      */
     public synchronized boolean note(long offset, int length, long size) {
+        if (closed) {
+            // A request that was abandoned.
+            return false;
+        }
         ReadPosition position = positions.note(offset, length);
         boolean continues = position.continues();
         long end = positions.end(position, size);
@@ -50,7 +55,7 @@ public final class ReadAhead implements Closeable {
                 position.sequentialBytes(),
                 position.skippedBytes(length));
         long most = Math.min(byCredit, position.mostAhead());
-        if (!closed && position.mayStart(offset + length, end) && most >= Lookahead.MIN_AHEAD_BYTES) {
+        if (position.mayStart(offset + length, end) && most >= Lookahead.MIN_AHEAD_BYTES) {
             start(position, offset, end);
         }
         Lookahead lookahead = position.lookahead();
@@ -173,6 +178,7 @@ public final class ReadAhead implements Closeable {
     public synchronized void close() {
         closed = true;
         positions.lookaheads().forEach(Lookahead::close);
+        positions.forgetAll();
         if (parked != null) {
             streams.close(parked);
         }

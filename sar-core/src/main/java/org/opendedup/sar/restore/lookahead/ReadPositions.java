@@ -3,6 +3,7 @@ package org.opendedup.sar.restore.lookahead;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,11 +11,12 @@ import org.jspecify.annotations.Nullable;
  * is replaced by another. For one thread at a time.
  */
 final class ReadPositions {
-    /**
-     * Most positions that are remembered, those used last; a position costs 100 bytes when nothing is read ahead for
-     * it.
-     */
-    private static final int MOST_KNOWN = 32;
+    /** Most positions that are remembered, those used last. */
+    static final int MOST_KNOWN = 32;
+    /** Positions that each reader may remember, however many readers there are. */
+    static final int FEW_KNOWN = 4;
+    /** Heap size of a position for which nothing is read ahead, in bytes. */
+    static final int POSITION_BYTES = 100;
     /** A position counts as left when this many bytes were read at others. */
     private static final long LEFT_BYTES = 1 << 20;
     /** A position is replaced by one at which this many bytes are read without a read elsewhere. */
@@ -26,8 +28,21 @@ final class ReadPositions {
     private static final long UNUSED_BYTES = 64 << 20;
 
     private final List<ReadPosition> all = new ArrayList<>();
+    /** Number of positions that all readers remember. */
+    private final AtomicInteger known;
+    /** That number from which on a reader remembers few. */
+    private final int most;
     /** Bytes requested, at all positions. */
     private long clock;
+
+    /**
+     * @param known number of positions that all readers remember; {@link #forgetAll} takes those of this one off
+     * @param most that number from which on a reader remembers few
+     */
+    ReadPositions(AtomicInteger known, int most) {
+        this.known = known;
+        this.most = most;
+    }
 
     /** Notes a request, and returns the position that it belongs to, which may be a new one. */
     ReadPosition note(long offset, int length) {
@@ -47,11 +62,12 @@ final class ReadPositions {
             backward.noteBackward(offset, length, clock);
             return backward;
         }
-        if (all.size() == MOST_KNOWN) {
+        if (all.size() >= (known.get() < most ? MOST_KNOWN : FEW_KNOWN)) {
             forgetOne();
         }
         ReadPosition started = new ReadPosition(offset, length, clock);
         all.add(started);
+        known.incrementAndGet();
         return started;
     }
 
@@ -74,7 +90,7 @@ final class ReadPositions {
             ReadPosition other = all.get(i);
             if (other != into && into.hasReached(other)) {
                 into.join(other);
-                all.remove(i);
+                forget(other);
                 i = -1;
             }
         }
@@ -84,7 +100,18 @@ final class ReadPositions {
         all.stream()
                 .filter(position -> position.lookahead() == null)
                 .min(Comparator.comparingLong(ReadPosition::usedAt))
-                .ifPresent(all::remove);
+                .ifPresent(this::forget);
+    }
+
+    private void forget(ReadPosition one) {
+        all.remove(one);
+        known.decrementAndGet();
+    }
+
+    /** Forgets all positions: the reader is closed. */
+    void forgetAll() {
+        known.addAndGet(-all.size());
+        all.clear();
     }
 
     /**

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.metadata.record.RecipePages;
@@ -31,6 +32,8 @@ public final class ReadStreams {
     private final StreamBudget budget;
     private final ScheduledExecutorService threads;
     private final Set<Lookahead> active = ConcurrentHashMap.newKeySet();
+    /** Number of positions that all readers remember. */
+    private final AtomicInteger knownPositions = new AtomicInteger();
     /** Readers that had a share of the memory when last checked. */
     private final Set<ParkedChunks> sharing = ConcurrentHashMap.newKeySet();
 
@@ -45,6 +48,12 @@ public final class ReadStreams {
                 IDLE_SECONDS,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS);
+    }
+
+    /** Returns what remembers the positions of a new reader. */
+    ReadPositions newPositions() {
+        // As much memory as for the folders by which the readers of trees are found, and a few for each open file.
+        return new ReadPositions(knownPositions, (int) (budget.mostTrailBytes() / ReadPositions.POSITION_BYTES));
     }
 
     /**
