@@ -4,6 +4,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -34,6 +36,9 @@ final class LateSyncs implements Closeable {
     /** Most requests of killed programs that are answered and not done: they take memory until they are. */
     static final int MAX_ABANDONED = 1024;
 
+    /** Most requests that are checked at a time: each check reads a file of the kernel. */
+    static final int MAX_CHECKS = 256;
+
     private final FuseFileSystem operations;
     private final boolean workersMayServe;
     private final AtomicBoolean workerServes = new AtomicBoolean();
@@ -42,6 +47,9 @@ final class LateSyncs implements Closeable {
 
     /** All unanswered requests, by number. The thread that removes a request answers it. */
     private final Map<Long, Parked> parked = new ConcurrentHashMap<>();
+
+    /** The requests that are checked next for killed programs. For the thread that does so. */
+    private Iterator<Parked> unchecked = Collections.emptyIterator();
 
     private final Queue<Parked> stored = new ConcurrentLinkedQueue<>();
     private final SyncThreads inChunks;
@@ -249,11 +257,15 @@ final class LateSyncs implements Closeable {
     }
 
     /**
-     * Checks for killed programs among the requests that have waited since the last check; see {@link Interrupts}. For
-     * one thread.
+     * Checks for killed programs among the requests that have waited since the last check; see {@link Interrupts}. Of
+     * many, checks some at a time. For one thread.
      */
     void look(IntPredicate killed) {
-        for (Parked request : parked.values()) {
+        if (!unchecked.hasNext()) {
+            unchecked = parked.values().iterator();
+        }
+        for (int checks = 0; checks < MAX_CHECKS && unchecked.hasNext(); checks++) {
+            Parked request = unchecked.next();
             if (request.seen) {
                 answerIfKilled(request, killed);
             }

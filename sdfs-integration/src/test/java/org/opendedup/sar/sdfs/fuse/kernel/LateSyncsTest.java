@@ -306,6 +306,36 @@ class LateSyncsTest {
         assertEquals(killed, answered.size());
     }
 
+    /** A check reads a file of the kernel, and there may be as many requests as programs. */
+    @Test
+    void ofManyThatWaitSomeAreCheckedAtATime() {
+        int waiting = 3 * LateSyncs.MAX_CHECKS;
+        CountDownLatch end = new CountDownLatch(1);
+        LateSyncs syncs = new LateSyncs(
+                slow,
+                false,
+                new SyncThreads(2, "store"),
+                new SyncThreads(2, "store-fast"),
+                new SyncThreads(1, "commit"));
+        try (syncs) {
+            for (int i = 1; i <= waiting; i++) {
+                Sync hanging = new Storing(true, new Semaphore(0), end);
+                syncs.takes((unique, errno) -> {}, new Asked(i, i, 0, () -> "hangs"), hanging);
+            }
+            Set<Integer> checked = ConcurrentHashMap.newKeySet();
+            int most = 0;
+            for (int looks = 0; looks < 6; looks++) {
+                int before = checked.size();
+                syncs.look(pid -> !checked.add(pid));
+                most = Math.max(most, checked.size() - before);
+            }
+            int all = checked.size();
+            end.countDown();
+            assertEquals(waiting, all, "each was seen by one round, and checked by the next");
+            assertTrue(most <= LateSyncs.MAX_CHECKS, most + " checked at a time");
+        }
+    }
+
     @Test
     void whatWaitsIsAnsweredWhereTheMachineGivesNoThread(@TempDir Path folder) throws Exception {
         slow.close();
