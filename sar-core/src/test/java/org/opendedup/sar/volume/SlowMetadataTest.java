@@ -13,6 +13,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.GatedKeyValueStore;
@@ -218,28 +221,56 @@ class SlowMetadataTest {
 
     /** Who waits for the end of a truncation has no lock meanwhile: that of a file that got a name stops commits. */
     @Test
-    void aCommitDoesNotWaitForACopyThatWaitsForATruncation() throws Exception {
+    void aCommitDoesNotWaitForAChangeThatWaitsForATruncation() throws Exception {
         long a = inode("a");
-        OpenFile source = volume.open(a, true);
-        OpenFile target = volume.open(make("c"), true);
-        FutureTask<Void> truncation = start(() -> volume.change(a, AttributeChange.ofSize(MIB)), true);
-        while (metadata.awaitRead(truncation) && !source.node().isCutting()) {
-            metadata.letPass();
-        }
-        assertTrue(source.node().isCutting());
-        FutureTask<Void> copy = start(() -> volume.copy(source, 0, target, 0, MIB), false);
-        Thread copying = threads.get(threads.size() - 1);
-        while (copying.getState() != Thread.State.WAITING) {
+        OpenFile file = volume.open(a, true);
+        volume.link(a, Inode.ROOT, bytes("linked"));
+        FutureTask<Void> truncation = startTruncation(file);
+        FutureTask<Void> zeroing = start(() -> volume.zero(file, 0, MIB, true), false);
+        Thread waiting = threads.get(threads.size() - 1);
+        while (waiting.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
         }
         FutureTask<Void> commit = start(volume.context().committer()::commit, false);
         commit.get(LIMIT_S, TimeUnit.SECONDS);
-        assertFalse(copy.isDone());
+        assertFalse(zeroing.isDone());
+        end(truncation);
+        zeroing.get(LIMIT_S, TimeUnit.SECONDS);
+    }
+
+    /** The threads that serve all programs copy ranges, and the end of a truncation may be minutes away. */
+    @Test
+    void aCopyDoesNotWaitForATruncation() throws Exception {
+        OpenFile source = volume.open(inode("a"), true);
+        OpenFile target = volume.open(inode("b"), true);
+        FutureTask<Void> truncation = startTruncation(source);
+        for (OpenFile from : List.of(source, target)) {
+            OpenFile to = from == source ? target : source;
+            FutureTask<Void> copy = start(() -> volume.copy(from, 0, to, 0, MIB), false);
+            ExecutionException refused =
+                    assertThrows(ExecutionException.class, () -> copy.get(LIMIT_S, TimeUnit.SECONDS));
+            assertEquals(Reason.EOPNOTSUPP, ((PosixException) refused.getCause()).reason());
+        }
+        end(truncation);
+        assertEquals(MIB, volume.copy(source, 0, target, 0, MIB));
+    }
+
+    /** Starts the truncation of a file to 1 MiB, and returns when pages of it are being removed. */
+    private FutureTask<Void> startTruncation(OpenFile file) throws Exception {
+        long inode = file.inode();
+        FutureTask<Void> truncation = start(() -> volume.change(inode, AttributeChange.ofSize(MIB)), true);
+        while (metadata.awaitRead(truncation) && !file.node().isCutting()) {
+            metadata.letPass();
+        }
+        assertTrue(file.node().isCutting());
+        return truncation;
+    }
+
+    private void end(FutureTask<Void> truncation) throws Exception {
         while (metadata.awaitRead(truncation)) {
             metadata.letPass();
         }
         truncation.get();
-        copy.get(LIMIT_S, TimeUnit.SECONDS);
     }
 
     @Test

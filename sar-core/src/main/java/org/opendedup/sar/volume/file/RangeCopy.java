@@ -157,8 +157,13 @@ public final class RangeCopy {
         }
 
         private boolean lockedStep(long length) throws IOException {
-            lockBothUncut();
+            firstLock.lock();
+            secondLock.lock();
             try {
+                if (source.isCutting() || target.isCutting()) {
+                    // Its end may be minutes away, and the threads that serve all programs would wait for it.
+                    throw new PosixException(Reason.EOPNOTSUPP, "bytes of a file that is being truncated are copied");
+                }
                 if (!stored) {
                     // The recipes then include everything that was written before, and the target's size can follow its
                     // recipe.
@@ -170,29 +175,9 @@ public final class RangeCopy {
                 }
                 return copyStep(length);
             } finally {
-                unlockBoth();
+                secondLock.unlock();
+                firstLock.unlock();
             }
-        }
-
-        /** Acquires both locks as {@link Node.Contents#lockUncut} does one. */
-        private void lockBothUncut() throws IOException {
-            lockBoth();
-            while (source.isCutting() || target.isCutting()) {
-                unlockBoth();
-                source.awaitNotCutting();
-                target.awaitNotCutting();
-                lockBoth();
-            }
-        }
-
-        private void lockBoth() {
-            firstLock.lock();
-            secondLock.lock();
-        }
-
-        private void unlockBoth() {
-            secondLock.unlock();
-            firstLock.unlock();
         }
 
         /** Checks that the disk has room for the recipe, so that a commit does not fail for lack of it. */
