@@ -222,6 +222,14 @@ public final class Volume implements Closeable {
     }
 
     /**
+     * Returns whether a file is being truncated. Writes, allocations and further truncations wait for the end of that,
+     * which may take minutes.
+     */
+    public boolean isBeingTruncated(long inode) {
+        return nodes.isCutting(inode);
+    }
+
+    /**
      * Records that an inode's bytes, names or target are being read. The next commit makes the access time durable.
      * Never fails. The access time stays unchanged while the volume is read-only or short of space or memory.
      *

@@ -293,6 +293,12 @@ public final class NodeTable {
         dirty.add(node);
     }
 
+    /** Returns whether a file is being truncated. */
+    public boolean isCutting(long id) {
+        Node node = nodes.get(id);
+        return node != null && node.isCutting();
+    }
+
     /**
      * Records that {@code bytes} more bytes of a file are stored in chunks. Called under the change lock by the code
      * that changes the recipe, which also keeps the node in the table. A node that is not in the table is being freed.

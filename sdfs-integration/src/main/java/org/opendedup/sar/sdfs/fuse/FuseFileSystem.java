@@ -139,6 +139,11 @@ public class FuseFileSystem {
         return volume.attributes(inode);
     }
 
+    /** As {@link org.opendedup.sar.volume.Volume#isBeingTruncated}. */
+    public boolean isBeingTruncated(long inode) {
+        return volume.isBeingTruncated(inode);
+    }
+
     /**
      * As {@link #attributes(long)}, asked through an open file. If the kernel does not have the attributes, it asks
      * before a program writes into its write-back cache, and passes a failure on to the program. ENOSPC, or EDQUOT, if

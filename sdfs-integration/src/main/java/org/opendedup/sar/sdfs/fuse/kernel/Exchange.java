@@ -38,11 +38,21 @@ record Exchange(
     private static final long SHORT_CUT_BYTES = 256 << 20;
 
     /**
+     * Returns whether another thread serves the current request, because it waits until the file is truncated: the
+     * kernel sends it meanwhile if the truncation is a part of an open(2) and it keeps no writes. Of those with many
+     * bytes there are few: it sends one write(2) of a file at a time, and few requests for mapped files.
+     */
+    boolean waitsInTurn() {
+        return operations.isBeingTruncated(request.node()) && inTurn.getAsBoolean();
+    }
+
+    /**
      * Returns whether another thread serves the current request, because the file gets so much shorter that it takes
-     * long.
+     * long, or is being truncated.
      */
     boolean isCutInTurn(long newSize) throws IOException {
-        return operations.attributes(request.node()).size() - newSize > SHORT_CUT_BYTES && inTurn.getAsBoolean();
+        return waitsInTurn()
+                || operations.attributes(request.node()).size() - newSize > SHORT_CUT_BYTES && inTurn.getAsBoolean();
     }
 
     /** Takes the umask and returns the caller with it. Without DONT_MASK, the kernel has already applied the umask. */

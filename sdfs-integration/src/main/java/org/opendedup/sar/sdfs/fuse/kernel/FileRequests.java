@@ -82,6 +82,9 @@ final class FileRequests {
     }
 
     int write() throws IOException {
+        if (exchange.waitsInTurn()) {
+            return ANSWERED_LATER;
+        }
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
         int size = request.takeInt();
@@ -314,6 +317,9 @@ final class FileRequests {
      * unused.
      */
     int allocate() throws IOException {
+        if (exchange.waitsInTurn()) {
+            return ANSWERED_LATER;
+        }
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
         long length = request.takeFileOffset();
@@ -324,7 +330,7 @@ final class FileRequests {
             mode.apply(operations, handle, offset, length);
             return LateAnswer.DONE;
         };
-        if (length > SHORT_BYTES) {
+        if (length > SHORT_BYTES && !operations.isBeingTruncated(request.node())) {
             return mode.zeroes() ? answerOrDropPages(offset, whole) : answerInTurn(whole);
         }
         try {

@@ -62,7 +62,10 @@ interface KernelCache {
 
     /** The delayed reply to a request. */
     interface LateReply {
-        /** Returns the whole reply, from the first byte of a direct buffer to its limit. Never throws. */
+        /**
+         * Returns the whole reply, from the first byte of a direct buffer to its limit; no byte if another thread
+         * answers. Never throws.
+         */
         ByteBuffer get();
 
         /** Undoes the effects of a reply that the kernel did not accept. Never throws. */

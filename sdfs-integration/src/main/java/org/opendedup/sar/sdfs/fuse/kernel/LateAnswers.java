@@ -94,6 +94,9 @@ final class LateAnswers implements Closeable {
     void submit(SharedDescriptor device, Asker asker, LateReply late) {
         longThreads.execute(asker.user(), () -> {
             ByteBuffer whole = late.get();
+            if (!whole.hasRemaining()) {
+                return;
+            }
             boolean[] isAccepted = new boolean[1];
             device.whileOpen(fd -> isAccepted[0] = write(fd, whole, whole.limit()));
             if (!isAccepted[0]) {

@@ -186,6 +186,59 @@ class DispatcherTest {
         unreadable.closeVolume();
     }
 
+    /** The end of a truncation may be minutes away. */
+    @Test
+    void whatWaitsForATruncationIsServedByAnotherThread() throws IOException {
+        MemoryFileSystem cut = new MemoryFileSystem() {
+            @Override
+            public boolean isBeingTruncated(long inode) {
+                return true;
+            }
+        };
+        List<KernelCache.LateReply> later = new ArrayList<>();
+        KernelCache inTurn = new NoKernel() {
+            @Override
+            public void replyInTurn(Asker asker, LateReply late) {
+                assertEquals(UNIQUE, asker.unique());
+                later.add(late);
+            }
+        };
+        Dispatcher own = new Dispatcher(
+                cut,
+                inTurn,
+                ALL_TAKEN,
+                served,
+                interrupted::add,
+                new NoLine(),
+                PassedThroughFiles.none(),
+                request,
+                reply);
+        Owner root = new Owner(0, 0);
+        long inode = cut.makeNode(1, new byte[] {'f'}, FileMode.REGULAR | 0644, 0, root).inode();
+        long handle = cut.open(inode, true, false, root);
+        byte[] written = {1, 2, 3, 4, 5, 6, 7, 8};
+        int write = put(Opcode.WRITE, inode, longs(handle, 0), ints(8, 0), longs(0), ints(0, 0), written);
+        assertEquals(Dispatcher.NO_REPLY, own.dispatch(write));
+        int allocate = put(Opcode.FALLOCATE, inode, longs(handle, 0, 10), ints(0, 0));
+        assertEquals(Dispatcher.NO_REPLY, own.dispatch(allocate));
+        int open = put(Opcode.OPEN, inode, ints(Protocol.O_TRUNC | Protocol.O_WRONLY, 0));
+        assertEquals(Dispatcher.NO_REPLY, own.dispatch(open));
+        int truncate = put(Opcode.SETATTR, inode, ints(Protocol.SetAttribute.SIZE), new byte[84]);
+        assertEquals(Dispatcher.NO_REPLY, own.dispatch(truncate));
+
+        assertEquals(4, later.size());
+        List<Long> sizes = new ArrayList<>();
+        for (KernelCache.LateReply late : later) {
+            ByteBuffer whole = late.get().order(ByteOrder.nativeOrder());
+            assertEquals(whole.limit(), whole.getInt(0));
+            assertEquals(0, whole.getInt(4));
+            assertEquals(UNIQUE, whole.getLong(8));
+            sizes.add(cut.attributes(inode).size());
+        }
+        assertEquals(List.of(8L, 10L, 0L, 0L), sizes);
+        cut.closeVolume();
+    }
+
     /** As an NFS server asks for it, to find the way from a handle to the root. */
     @Test
     void theRootHasGenerationNought() {
