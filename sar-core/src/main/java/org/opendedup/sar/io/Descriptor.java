@@ -22,7 +22,9 @@ final class Descriptor implements Closeable {
     private static final int DONT_NEED = 4;
     /** Bytes that the kernel reads by one call at least: what it reads ahead, 128 KiB by default. */
     private static final int EXPECTED_AT_LEAST = 128 << 10;
-    /** Bytes that one call expects at most: most disks take that as one request, and the kernel then reads all of it. */
+    /**
+     * Bytes that one call expects at most: most disks take that as one request, and the kernel then reads all of it.
+     */
     private static final int EXPECTED_AT_ONCE = 1 << 20;
 
     private final Libc.Functions libc;

@@ -748,7 +748,9 @@ public final class RemoteDirectory implements Directory, Closeable {
     }
 
     private long tailBytes(String name) throws IOException {
-        return StoredPack.tails(store, name).stream().mapToLong(ObjectPage.Entry::length).sum();
+        return StoredPack.tails(store, name).stream()
+                .mapToLong(ObjectPage.Entry::length)
+                .sum();
     }
 
     @Override

@@ -41,6 +41,7 @@ final class StagedPack {
 
     /** Whether there may be tails that this process has not put. */
     boolean mayHaveTails;
+
     boolean complete;
     /** Whether the store has it as an object. */
     boolean stored;

@@ -96,13 +96,7 @@ final class StoreReads implements Closeable {
 
     /** @param memoryBytes bound of what is in memory of ranges that are expected; what is waited for comes on top */
     StoreReads(ObjectStore store, BlockCache cache, long memoryBytes, LongSupplier nanoClock, String volume) {
-        this(
-                store,
-                cache,
-                memoryBytes,
-                nanoClock,
-                Threads.named(volume + "-fetch"),
-                Threads.named(volume + "-cache"));
+        this(store, cache, memoryBytes, nanoClock, Threads.named(volume + "-fetch"), Threads.named(volume + "-cache"));
     }
 
     /**
@@ -144,6 +138,7 @@ final class StoreReads implements Closeable {
         private final byte[] buffer;
         /** Whether the memory had room for it. One without room is kept until its readers have it, and no longer. */
         private final boolean hasRoom;
+
         private int length;
         /** Time until the store had answered; 0 if it has not. Used by the thread that runs this. */
         private long requestNanos;

@@ -51,8 +51,7 @@ record StoredPack(String name, TreeMap<Long, String> objects, long length) {
         return new StoredPack(name, new TreeMap<>(Map.of(0L, PackNames.pack(name))), length);
     }
 
-    private static StoredPack ofTails(ObjectStore store, String name, List<ObjectPage.Entry> tails)
-            throws IOException {
+    private static StoredPack ofTails(ObjectStore store, String name, List<ObjectPage.Entry> tails) throws IOException {
         Map<Long, Long> listed = new HashMap<>();
         tails.forEach(tail -> listed.put(PackNames.offsetOf(tail.name()), tail.length()));
         TreeMap<Long, String> objects = new TreeMap<>();

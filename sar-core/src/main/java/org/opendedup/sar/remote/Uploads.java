@@ -298,7 +298,8 @@ final class Uploads implements Closeable {
             ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
             for (long at = 0; at < length; at += buffer.limit()) {
                 Map.Entry<Long, ObjectPage.Entry> tail = right.floorEntry(at);
-                long tailEnd = tail == null ? 0 : tail.getKey() + tail.getValue().length();
+                long tailEnd =
+                        tail == null ? 0 : tail.getKey() + tail.getValue().length();
                 Long next = right.higherKey(at);
                 long end = at < tailEnd ? tailEnd : next == null ? length : next;
                 buffer.clear().limit((int) Math.min(BUFFER_BYTES, end - at));

@@ -423,8 +423,8 @@ public final class Volume implements Closeable {
 
     /**
      * Implements copy_file_range(2): copies bytes of a file by reference; no data moves. Source and target may be the
-     * same file if the ranges do not overlap (otherwise EINVAL). EOPNOTSUPP if a chunk cannot be referenced once
-     * more, or one of the files is being truncated.
+     * same file if the ranges do not overlap (otherwise EINVAL). EOPNOTSUPP if a chunk cannot be referenced once more,
+     * or one of the files is being truncated.
      *
      * @return number of bytes copied; less than requested at the source's end, or if the caller must call again for the
      *     rest

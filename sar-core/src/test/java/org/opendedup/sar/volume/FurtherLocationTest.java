@@ -552,8 +552,9 @@ class FurtherLocationTest {
         try (Volume volume = Volume.open(with)) {
             DataLocations.Location location =
                     volume.context().engine().data().locations().get(1);
-            IOException refused = assertThrows(IOException.class, () -> volume.collector()
-                    .collect(CollectionLimits.leaving(further), (done, of, returned) -> {
+            IOException refused = assertThrows(
+                    IOException.class,
+                    () -> volume.collector().collect(CollectionLimits.leaving(further), (done, of, returned) -> {
                         useAgainIfLeaving(volume, location);
                         return true;
                     }));

@@ -381,7 +381,8 @@ class StoredVolumeDamageTest {
                 .filter(object -> object.startsWith("packs/"))
                 .findFirst()
                 .orElseThrow();
-        Path left = store.resolve(whole.replace("packs/", "tails/").replace("~", "")).resolve(tail.getFileName());
+        Path left = store.resolve(whole.replace("packs/", "tails/").replace("~", ""))
+                .resolve(tail.getFileName());
         Files.createDirectories(left.getParent());
         Files.copy(tail, left);
         VolumeConfig damaging = machine(store);

@@ -12,8 +12,8 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  *
  * @param id inode number; 1 is the root directory; never reused
  * @param generation distinguishes two uses of one number (NFS): another one in each opening of a volume, because a
- *     number is used again in another volume, and after a restore from a backup; 1 for the root directory; at most
- *     2^31 - 1
+ *     number is used again in another volume, and after a restore from a backup; 1 for the root directory; at most 2^31
+ *     - 1
  * @param mode file type and permissions, as in {@code st_mode}
  * @param links number of names; for a directory 2 plus the number of its subdirectories
  * @param project number of the project that it is charged to, see {@link QuotaId}; 0 if there is none

@@ -75,6 +75,7 @@ public final class MetadataBackups implements Closeable {
     private final Pace pace = new Pace();
     /** Held while a backup is made: for an hour, if it is large and made slowly. */
     private final ReentrantLock making = new ReentrantLock();
+
     private final AtomicLong failures = new AtomicLong();
     private volatile boolean closing;
     /** Whether somebody waits for the end of the backups. */

@@ -216,8 +216,8 @@ public final class Reaper implements Closeable {
      * Removes the recipe pages of a truncated file, starting with {@code fromPage}, and ends the truncation. The file
      * does not grow until then. Commits if many changes are pending, so the caller holds no lock that a commit waits
      * for. If there is no space, the removal continues in the background, because the new length is already set. A page
-     * that cannot be read or removed fails nothing either: the kernel would keep the former length, and show zeros up to
-     * it. {@link #checkTail} then refuses to let the file grow.
+     * that cannot be read or removed fails nothing either: the kernel would keep the former length, and show zeros up
+     * to it. {@link #checkTail} then refuses to let the file grow.
      */
     public void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
         cut(node, fromPage, nodes, committer::checkWritable);

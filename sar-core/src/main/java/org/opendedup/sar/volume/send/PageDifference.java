@@ -107,8 +107,8 @@ final class PageDifference {
                 long offset = start + recipe.start(entry);
                 int length = (int) Math.min(recipe.length(entry), before.size() - offset);
                 if (length > 0 && !recipe.isZero(entry)) {
-                    InBase found = new InBase(
-                            offset, recipe.chunkOffset(entry), length, recipe.fingerprintPrefix(entry));
+                    InBase found =
+                            new InBase(offset, recipe.chunkOffset(entry), length, recipe.fingerprintPrefix(entry));
                     known.merge(recipe.chunkId(entry), found, (a, b) -> a.length() >= b.length() ? a : b);
                 }
             }

@@ -122,8 +122,7 @@ class OpenTruncateTest {
                             }
                         }
                     };
-            FuseFileSystem.CreatedFile other =
-                    files.create(Inode.ROOT, "other".getBytes(UTF_8), 0100644, true, root);
+            FuseFileSystem.CreatedFile other = files.create(Inode.ROOT, "other".getBytes(UTF_8), 0100644, true, root);
             files.close(other.handle());
             FuseFileSystem.CreatedFile made = files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, root);
             long inode = made.attributes().inode();

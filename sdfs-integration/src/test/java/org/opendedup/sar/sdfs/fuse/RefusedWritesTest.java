@@ -22,6 +22,7 @@ class RefusedWritesTest {
     private static final int CAPACITY = 40 << 20;
     /** Of a write; the capacity is no multiple of it, so that it is clear which one finds no space. */
     private static final int BYTES = 3 << 20;
+
     private static final Owner ROOT = new Owner(0, 0);
 
     @Test
@@ -31,8 +32,7 @@ class RefusedWritesTest {
         try (Volume volume = Volume.open(config)) {
             FuseFileSystem files = new FuseFileSystem(
                     volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(HandleTable.MAX_HANDLES));
-            FuseFileSystem.CreatedFile made =
-                    files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, ROOT);
+            FuseFileSystem.CreatedFile made = files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, ROOT);
             long inode = made.attributes().inode();
             byte[] content = Shell.randomBytes(BYTES);
             assertThrows(NoSpaceException.class, () -> {

@@ -434,9 +434,7 @@ public final class VolumeDaemon {
                 changing.put(VolumeCommands.SET, (arguments, caller) -> optionChanges.answer(arguments));
                 Path firstLocation = definition.config().locations().data();
                 var locations = new LocationChanges(
-                        settings,
-                        folder -> Volume.prepareDataLocation(firstLocation, folder),
-                        volume::addDataLocation);
+                        settings, folder -> Volume.prepareDataLocation(firstLocation, folder), volume::addDataLocation);
                 whileMounted.put(VolumeCommands.ADD_LOCATION, (arguments, caller) -> locations.add(arguments));
                 whileMounted.putAll(LeasedCommands.changing(changing, volume::lease));
                 Optional<MountTable.Entry> entry = mount.begin();

@@ -66,8 +66,8 @@ final class Dispatcher {
         this.reply = new Reply(replyBuffer, backings);
         AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations);
         this.syncs = syncs;
-        this.exchange = new Exchange(
-                operations, cache, agreement, request, reply, backings, unenforced, this::serveInTurn);
+        this.exchange =
+                new Exchange(operations, cache, agreement, request, reply, backings, unenforced, this::serveInTurn);
         this.served = served;
         this.latencies = operations.latencies();
         this.interrupts = interrupts;

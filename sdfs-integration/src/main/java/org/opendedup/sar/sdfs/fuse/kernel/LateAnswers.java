@@ -34,6 +34,7 @@ final class LateAnswers implements Closeable {
 
     /** One for each thread: a notification is put into its memory before it is sent. */
     private final ThreadLocal<Invalidation> invalidation;
+
     private final SyncThreads longThreads = new SyncThreads(LONG_THREADS, "fuse-late-long");
 
     /** Guarded by itself. */

@@ -87,9 +87,9 @@ class DispatcherTest {
         @Override
         public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
             throw new AssertionError("no change is made in part");
-    }
+        }
 
-    @Override
+        @Override
         public void replyInTurn(Asker asker, LateReply reply) {
             throw new AssertionError("no request is long");
         }
@@ -178,8 +178,8 @@ class DispatcherTest {
             }
         };
         KernelRequests withoutLists = new KernelRequests(true, false, true);
-        Dispatcher own = dispatcher(
-                unreadable, new Agreement(Protocol.NEWEST_MINOR, -1, withoutLists, Passthrough.NOT_WANTED));
+        Dispatcher own =
+                dispatcher(unreadable, new Agreement(Protocol.NEWEST_MINOR, -1, withoutLists, Passthrough.NOT_WANTED));
         assertErrno(Errno.EIO, own.dispatch(put(Opcode.MKDIR, 1, ints(0755, 0), name("d"))));
         assertErrno(Errno.EIO, own.dispatch(put(Opcode.LOOKUP, 1, name("d"))));
         assertEquals(0, unreadable.referencesHeld());
@@ -214,7 +214,8 @@ class DispatcherTest {
                 request,
                 reply);
         Owner root = new Owner(0, 0);
-        long inode = cut.makeNode(1, new byte[] {'f'}, FileMode.REGULAR | 0644, 0, root).inode();
+        long inode = cut.makeNode(1, new byte[] {'f'}, FileMode.REGULAR | 0644, 0, root)
+                .inode();
         long handle = cut.open(inode, true, false, root);
         byte[] written = {1, 2, 3, 4, 5, 6, 7, 8};
         int write = put(Opcode.WRITE, inode, longs(handle, 0), ints(8, 0), longs(0), ints(0, 0), written);

@@ -42,9 +42,9 @@ public final class FuseRequestsFuzz {
         @Override
         public void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer) {
             answer.get();
-    }
+        }
 
-    @Override
+        @Override
         public void replyInTurn(Asker asker, LateReply reply) {
             reply.get();
         }

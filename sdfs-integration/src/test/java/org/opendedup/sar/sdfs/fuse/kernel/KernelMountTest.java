@@ -204,8 +204,8 @@ class KernelMountTest {
             }
         };
         try (MountedToy toy = new MountedToy(slow)) {
-            try (FileChannel open = FileChannel.open(
-                    toy.root.resolve("f"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            try (FileChannel open =
+                    FileChannel.open(toy.root.resolve("f"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 ByteBuffer content = ByteBuffer.wrap(Shell.randomBytes(bytes));
                 while (content.hasRemaining()) {
                     open.write(content);
