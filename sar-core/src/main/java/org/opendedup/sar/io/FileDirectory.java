@@ -230,7 +230,8 @@ public final class FileDirectory implements Directory {
         try {
             Files.delete(path);
         } catch (IOException e) {
-            if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS)) {
+            // Whoever deleted it before may not have forced its folder.
+            if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(folderOf(path))) {
                 noteChange(path);
             }
             throw e;

@@ -1,6 +1,5 @@
 package org.opendedup.sar.remote;
 
-import com.carrotsearch.hppc.LongHashSet;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,13 +9,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -98,21 +94,11 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final Set<StagedPack> following = ConcurrentHashMap.newKeySet();
     /** The packs that are open for reading. */
     private final Set<PackInput> inputs = ConcurrentHashMap.newKeySet();
-    /**
-     * Of each mark that is not shipped, the durable bytes of packs of which the store had less, and no earlier mark in
-     * here has as many: a mark also needs what those before it need. So a thousand commits while packs wait for a slow
-     * store have no more entries than what they made durable. Marks without entries are left out. Guarded by this.
-     */
-    private final NavigableMap<Long, Map<StagedPack, Long>> marks = new TreeMap<>();
+
+    private final CommitMarks marks;
 
     private volatile RewritingCost cost = new RewritingCost(StorePrices.NONE);
-    /** Held while it is found out whether a pack is new. */
-    private final Object numbering = new Object();
-    /** A pack that was the last one of the volume; null while none is known. Guarded by {@link #numbering}. */
-    private @Nullable String lastPack;
-    /** Numbers of later packs, all of which were made here. Guarded by {@link #numbering}. */
-    private final LongHashSet laterPacks = new LongHashSet();
-
+    private final PackNumbers numbers;
     private final LongAdder folderReadBytes = new LongAdder();
     /** Told when a pack is lost. */
     private volatile Runnable lossListener = () -> {};
@@ -120,8 +106,6 @@ public final class RemoteDirectory implements Directory, Closeable {
     private @Nullable Long madeSpaceNs;
     /** Whether nothing is removed from the folder any more. */
     private volatile boolean isClosing;
-    /** The last mark. Guarded by this. */
-    private long lastMark;
 
     private RemoteDirectory(Directory staging, ObjectStore store, Bounds bounds, LongSupplier nanoClock, String volume)
             throws IOException {
@@ -135,6 +119,8 @@ public final class RemoteDirectory implements Directory, Closeable {
         uploads = new Uploads(staging, store, volume, this::packIsStored, this::isBeingDeleted, nanoClock, this::lose);
         readers = new Readers(store, nanoClock);
         deletions = new Deletions(store, readers, nanoClock, volume, this::drop);
+        marks = new CommitMarks(following, deletions);
+        numbers = new PackNumbers(store, staged.keySet(), name -> deletions.has(name) || exists(name));
     }
 
     /**
@@ -232,23 +218,8 @@ public final class RemoteDirectory implements Directory, Closeable {
      * Returns a mark of what is durable here now, greater than those before. Called after the containers of a commit
      * are forced.
      */
-    public synchronized long mark() {
-        Map<StagedPack, Long> forced = new HashMap<>();
-        for (StagedPack pack : following) {
-            synchronized (pack) {
-                if (pack.stored || pack.dropped) {
-                    following.remove(pack);
-                } else if (pack.forced > pack.marked && !deletions.has(pack.name) && !pack.has(pack.forced)) {
-                    forced.put(pack, pack.forced);
-                    pack.marked = pack.forced;
-                }
-            }
-        }
-        lastMark++;
-        if (!forced.isEmpty()) {
-            marks.put(lastMark, forced);
-        }
-        return lastMark;
+    public long mark() {
+        return marks.next();
     }
 
     /**
@@ -259,7 +230,7 @@ public final class RemoteDirectory implements Directory, Closeable {
      * @throws IOException if some cannot be put now
      */
     public void await(long mark) throws IOException {
-        for (Map.Entry<StagedPack, Long> part : needed(mark).entrySet()) {
+        for (Map.Entry<StagedPack, Long> part : marks.needed(mark).entrySet()) {
             StagedPack pack = part.getKey();
             if (!pack.has(part.getValue())) {
                 uploads.putTail(pack);
@@ -268,20 +239,9 @@ public final class RemoteDirectory implements Directory, Closeable {
         }
     }
 
-    /** Returns the packs of which the store must have something, and how many bytes. */
-    private synchronized Map<StagedPack, Long> needed(long mark) {
-        Map<StagedPack, Long> needed = new HashMap<>();
-        for (Map<StagedPack, Long> forced : marks.headMap(mark, true).values()) {
-            forced.forEach((pack, bytes) -> needed.merge(pack, bytes, Long::max));
-        }
-        // An earlier mark may need what was deleted before this one.
-        needed.keySet().removeIf(pack -> deletions.wasBefore(pack.name, mark));
-        return needed;
-    }
-
     /** Returns how many packs the marks have, each as often as it is in one. */
-    synchronized int markedPacks() {
-        return marks.values().stream().mapToInt(Map::size).sum();
+    int markedPacks() {
+        return marks.packs();
     }
 
     /** Returns whether the store has a complete pack, after the next try to put it. */
@@ -325,9 +285,7 @@ public final class RemoteDirectory implements Directory, Closeable {
 
     /** Notes that the metadata in the store have all commits up to a mark. */
     public void shipped(long mark) {
-        synchronized (this) {
-            marks.headMap(mark, true).clear();
-        }
+        marks.shipped(mark);
         deletions.shipped(mark);
     }
 
@@ -506,50 +464,18 @@ public final class RemoteDirectory implements Directory, Closeable {
         if (!isPack(name)) {
             return staging.create(name);
         }
-        if (isTaken(name)) {
+        if (numbers.isTaken(name)) {
             // Another owner may have put it, or it has left the folder. Its number is never used again.
             throw new FileAlreadyExistsException(this + "/" + name);
         }
         awaitRoom();
         reads.afterCaching(this::evict); // Copies may have the space that it needs.
         Output made = staging.create(name);
-        synchronized (numbering) {
-            laterPacks.add(numberOf(name));
-        }
+        numbers.add(name);
         StagedPack pack = new StagedPack(name);
         staged.put(name, pack);
         following.add(pack);
         return new StagedOutput(made, pack, () -> uploads.add(pack));
-    }
-
-    /**
-     * Returns whether there is a pack, or was one. Asks the store until it has said once that a new pack is the last
-     * one: from then on later ones are made here only, and can be begun while the store does not answer. Threads that
-     * write at the same time do not make theirs in the order of their numbers.
-     */
-    private boolean isTaken(String name) throws IOException {
-        synchronized (numbering) {
-            String last = lastPack;
-            if (last != null && name.compareTo(last) > 0) {
-                return laterPacks.contains(numberOf(name));
-            }
-            if (deletions.has(name) || exists(name)) {
-                return true;
-            }
-            if (last == null && isLast(name)) {
-                lastPack = name;
-            }
-            return false;
-        }
-    }
-
-    /** Returns whether no pack has a greater number. */
-    private boolean isLast(String name) throws IOException {
-        return staged.keySet().stream().allMatch(other -> other.compareTo(name) <= 0)
-                && store.first(PackNames.PACKS, PackNames.pack(name), PackNames::isPack)
-                        .isEmpty()
-                && store.first(PackNames.TAILS, PackNames.tails(name), PackNames::isTail)
-                        .isEmpty();
     }
 
     private boolean isBeingDeleted(String name) {
@@ -726,10 +652,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         } else if (present(name) == null && !exists(name) && tailBytes(name) == 0) {
             throw new NoSuchFileException(this + "/" + name);
         } else {
-            synchronized (this) {
-                // The commit that left the pack has returned, and had its mark before.
-                deletions.add(name, lastMark);
-            }
+            marks.delete(name);
         }
     }
 

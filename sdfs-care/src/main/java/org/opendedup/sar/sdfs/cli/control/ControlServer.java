@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import jdk.net.ExtendedSocketOptions;
@@ -52,6 +53,8 @@ public final class ControlServer implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
     private static final int MAX_CONNECTIONS = 128;
+    /** Time between a connection that could not be accepted and the next one, in nanoseconds. */
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(200);
     /**
      * Requests of one command at a time. While a disk hangs, those that ask it are not answered, and their clients give
      * up and ask again; other commands still need connections.
@@ -272,6 +275,8 @@ public final class ControlServer implements Closeable {
                 LOG.debug("control socket closed");
             } catch (IOException e) {
                 LOG.info("a control connection failed: {}", e.toString());
+                // While the process has no descriptor left, each call fails at once.
+                LockSupport.parkNanos(RETRY_NS);
             } finally {
                 free.release(handedOn ? 0 : 1);
             }
