@@ -370,15 +370,33 @@ public final class KernelMount implements Closeable {
      * others from what follows. Do not call this from a thread that serves this file system.
      */
     public void writeBack() throws IOException {
-        // First, because a kernel before Linux 6.16 waits for what it sends, and not for what syncfs(2) sends.
-        dropPages(operations.writtenInodes());
+        boolean waitsForSent = waitsForSent(System.getProperty("os.version"));
+        if (!waitsForSent) {
+            dropPages(operations.writtenInodes());
+        }
         String refusal = refusedInWriteBack();
+        if (waitsForSent) {
+            dropPages(operations.writtenInodes());
+        }
         if (refusal != null) {
             LOG.warn(
                     "not all that programs have written to {} is stored, which fsync and close tell them: {}",
                     mountPoint,
                     refusal);
         }
+    }
+
+    /**
+     * Returns whether dropping pages waits for those that the kernel is sending already: Linux does so from 6.16 on.
+     * Before, it sends copies of them, for which nothing waits but fsync, and only pages that are dropped while they
+     * are not sent yet are waited for: one after the other, which takes longer.
+     *
+     * @param release of the kernel, such as 6.1.0-44-amd64
+     */
+    static boolean waitsForSent(String release) {
+        String[] numbers = release.split("[^0-9]", 3);
+        int version = Integer.parseInt(numbers[0]) * 1000 + Integer.parseInt(numbers[1]);
+        return version >= 6016;
     }
 
     /**

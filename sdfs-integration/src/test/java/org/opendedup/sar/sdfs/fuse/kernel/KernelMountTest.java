@@ -184,6 +184,16 @@ class KernelMountTest {
         }
     }
 
+    @Test
+    void kernelsThatWaitForWhatTheySendAreKnownByTheirRelease() {
+        assertFalse(KernelMount.waitsForSent("6.1.0-44-amd64"));
+        assertFalse(KernelMount.waitsForSent("6.15.11"));
+        assertFalse(KernelMount.waitsForSent("5.10.0"));
+        assertTrue(KernelMount.waitsForSent("6.16-rc1"));
+        assertTrue(KernelMount.waitsForSent("6.18.44"));
+        assertTrue(KernelMount.waitsForSent("7.0.1-arch"));
+    }
+
     /** A snapshot has everything that was written before the command, also what is only in the kernel's cache. */
     @Test
     void whatWasWrittenHasArrivedWhenTheKernelHasWrittenBack() throws Exception {
