@@ -114,7 +114,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         this.cacheBytes = bounds.cacheBytes;
         this.nanoClock = nanoClock;
         long placesBytes = bounds.memoryBytes / PLACES_PART;
-        cache = BlockCache.open(staging, cacheBytes, placesBytes, this::evict);
+        cache = BlockCache.open(staging, cacheBytes, placesBytes, this::evictLater);
         reads = new StoreReads(store, cache, bounds.memoryBytes - placesBytes, nanoClock, volume);
         uploads = new Uploads(staging, store, volume, this::packIsStored, this::isBeingDeleted, nanoClock, this::lose);
         readers = new Readers(store, nanoClock);
@@ -374,6 +374,10 @@ public final class RemoteDirectory implements Directory, Closeable {
         }
     }
 
+    private void evictLater() {
+        reads.afterCaching(this::evict);
+    }
+
     /** Returns how many bytes copies may have, so that the disk has space for others. */
     private long mostWithSpace(long copies) {
         long most = BlockCache.mostOn(staging, copies);
@@ -469,7 +473,7 @@ public final class RemoteDirectory implements Directory, Closeable {
             throw new FileAlreadyExistsException(this + "/" + name);
         }
         awaitRoom();
-        reads.afterCaching(this::evict); // Copies may have the space that it needs.
+        evictLater(); // Copies may have the space that it needs.
         Output made = staging.create(name);
         numbers.add(name);
         StagedPack pack = new StagedPack(name);
@@ -483,7 +487,7 @@ public final class RemoteDirectory implements Directory, Closeable {
     }
 
     private void packIsStored() {
-        reads.afterCaching(this::evict);
+        evictLater();
         synchronized (uploads) {
             uploads.notifyAll();
         }

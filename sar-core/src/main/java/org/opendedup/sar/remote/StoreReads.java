@@ -136,7 +136,7 @@ final class StoreReads implements Closeable {
         private final long from;
         private final int blocks;
         private final byte[] buffer;
-        /** Whether the memory had room for it. One without room is kept until its readers have it, and no longer. */
+        /** Whether the memory had room for it. One without room makes room first when its readers have it. */
         private final boolean hasRoom;
 
         private int length;
@@ -288,7 +288,11 @@ final class StoreReads implements Closeable {
             return hasEnded
                     && users == 0
                     && isCached
-                    && (failure != null || used >= blocks || cache.isUsed() || now - endedNanos > UNUSED_NANOS);
+                    && (failure != null
+                            || !hasRoom
+                            || used >= blocks
+                            || cache.isUsed()
+                            || now - endedNanos > UNUSED_NANOS);
         }
     }
 
@@ -428,9 +432,6 @@ final class StoreReads implements Closeable {
     /** Notes that a thread does not use a fetch any more. */
     private void leave(Fetch fetch) {
         fetch.users--;
-        if (fetch.users == 0 && !fetch.hasRoom) {
-            drop(fetch);
-        }
         recycle(fetch);
     }
 

@@ -107,7 +107,9 @@ public final class HeldRange {
             giveUp();
             return;
         }
-        records.putAll(generation.changes(family).subMap(from, to));
+        // Nobody asks for what follows the part in memory. A truncation may remove it all, while this is held.
+        byte[] reached = end;
+        records.putAll(generation.changes(family).subMap(from, reached == null ? to : reached));
     }
 
     boolean covers(Family ofFamily, byte[] key) {

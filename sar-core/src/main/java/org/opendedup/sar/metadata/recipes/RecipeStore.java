@@ -3,7 +3,9 @@ package org.opendedup.sar.metadata.recipes;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -53,6 +55,10 @@ public final class RecipeStore implements RecipePages {
     private static final int KEPT_BYTES = 100;
     /** The same for each reference. */
     private static final int KEPT_REFERENCE_BYTES = 8;
+    /** Pages of a removal that is not noted. */
+    private static final int FEW_PAGES = 256;
+    /** Most removals that are noted; more of them only take longer. */
+    private static final int MOST_REMOVALS = 64;
 
     private final Overlay overlay;
     private final Snapshots snapshots;
@@ -60,7 +66,9 @@ public final class RecipeStore implements RecipePages {
     private final int pageBytes;
     private final Lock versionLock = new ReentrantLock();
     private final Shard[] shards = new Shard[1 << SHARD_BITS];
-    private volatile @Nullable Removal removal;
+    /** Removals of many pages, by inode; few at a time. */
+    private final Map<Long, Removal> removals = new ConcurrentHashMap<>();
+
     private volatile DataListener listener = (inode, bytes) -> {};
     /** What is collected of files that are being cloned: few. */
     private final List<ReplacedPages> watched = new CopyOnWriteArrayList<>();
@@ -441,7 +449,7 @@ public final class RecipeStore implements RecipePages {
             replace(held.inode(), pages[removed++], RecipePage.EMPTY);
         }
         if (removed > 0) {
-            removal = new Removal(held.inode(), held.from(), pages[removed - 1] + 1);
+            noteRemoval(held.inode(), held.from(), pages[removed - 1] + 1);
         }
         return removed;
     }
@@ -466,17 +474,25 @@ public final class RecipeStore implements RecipePages {
         return Arrays.copyOf(pages, count);
     }
 
+    /** One of few pages is not noted: stepping over its deletion marks takes no time. */
+    private void noteRemoval(long inode, long fromPage, long upTo) {
+        if (upTo - fromPage > FEW_PAGES) {
+            if (removals.size() >= MOST_REMOVALS) {
+                removals.clear();
+            }
+            removals.put(inode, new Removal(fromPage, upTo));
+        }
+    }
+
     private long removedUpTo(long inode, long fromPage) {
-        Removal last = removal;
-        return last != null && last.inode == inode && last.fromPage <= fromPage
-                ? Math.max(fromPage, last.upTo)
-                : fromPage;
+        Removal last = removals.get(inode);
+        return last != null && last.fromPage <= fromPage ? Math.max(fromPage, last.upTo) : fromPage;
     }
 
     private void forgetRemoval(long inode, long page) {
-        Removal last = removal;
-        if (last != null && last.inode == inode && page >= last.fromPage && page < last.upTo) {
-            removal = null;
+        Removal last = removals.get(inode);
+        if (last != null && page >= last.fromPage && page < last.upTo) {
+            removals.remove(inode);
         }
     }
 
@@ -490,11 +506,11 @@ public final class RecipeStore implements RecipePages {
     }
 
     /**
-     * The progress of the last removal: the inode has no page from {@code fromPage} to {@code upTo}. Without it every
-     * batch would step again over the deletion marks of all previous batches, in time quadratic in the size of the
-     * file.
+     * The progress of the last removal of an inode's pages: it has none from {@code fromPage} to {@code upTo}. Without
+     * it every batch would step again over the deletion marks of all previous batches, in time quadratic in the size of
+     * the file.
      */
-    private record Removal(long inode, long fromPage, long upTo) {}
+    private record Removal(long fromPage, long upTo) {}
 
     /** A part of the pages. Guarded by its monitor. */
     private static final class Shard {

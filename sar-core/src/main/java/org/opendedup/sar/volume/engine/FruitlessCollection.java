@@ -20,8 +20,10 @@ final class FruitlessCollection {
     private boolean hasBeen;
     private long endedNanos;
     private long tookNanos;
-    /** Bytes of garbage that it left. */
+    /** Least bytes of garbage that there were since it ended. */
     private long garbageBytes;
+    /** How many collections had given something back when it ended. */
+    private long fruitful;
 
     /** @param nanoTime as {@link System#nanoTime} */
     FruitlessCollection(LongSupplier nanoTime) {
@@ -33,17 +35,26 @@ final class FruitlessCollection {
      *
      * @param begunNanos when it began
      * @param leftBytes bytes of garbage that there are now
+     * @param fruitfulUntilNow how many collections have given something back
      */
-    void ended(long begunNanos, long leftBytes) {
+    void ended(long begunNanos, long leftBytes, long fruitfulUntilNow) {
         hasBeen = true;
         endedNanos = nanoTime.getAsLong();
         tookNanos = endedNanos - begunNanos;
         garbageBytes = leftBytes;
+        fruitful = fruitfulUntilNow;
     }
 
-    /** Returns whether another one now would be in vain. */
-    boolean wouldBeAgain(long presentGarbageBytes) {
+    /**
+     * Returns whether another one now would be in vain.
+     *
+     * @param presentGarbageBytes bytes of garbage that there are now
+     * @param fruitfulUntilNow how many collections have given something back
+     */
+    boolean wouldBeAgain(long presentGarbageBytes, long fruitfulUntilNow) {
+        boolean isMore = presentGarbageBytes > garbageBytes || fruitfulUntilNow != fruitful;
+        garbageBytes = Math.min(garbageBytes, presentGarbageBytes);
         long rest = Math.max(LEAST_REST_NS, REST * tookNanos);
-        return hasBeen && presentGarbageBytes <= garbageBytes && nanoTime.getAsLong() - endedNanos < rest;
+        return hasBeen && !isMore && nanoTime.getAsLong() - endedNanos < rest;
     }
 }

@@ -431,9 +431,10 @@ public final class SpaceCollector implements CollectionSource, Closeable {
                 return true;
             }
             // A pin may last for hours.
-            if (closing || parts.pins().exist() || fruitless.wouldBeAgain(garbageBytes())) {
+            if (closing || parts.pins().exist() || fruitless.wouldBeAgain(garbageBytes(), before)) {
                 return false;
             }
+            Future<?> deleted = freed.get();
             long begunNanos = System.nanoTime();
             boolean isWhole = collectWithoutRoom(1);
             if (fruitful.get() == before) {
@@ -442,9 +443,9 @@ public final class SpaceCollector implements CollectionSource, Closeable {
             boolean found = fruitful.get() != before;
             if (!found) {
                 // One that was stopped, or failed, may find something as soon as it can go on.
-                fruitless.ended(isWhole ? begunNanos : System.nanoTime(), garbageBytes());
+                fruitless.ended(isWhole ? begunNanos : System.nanoTime(), garbageBytes(), before);
             }
-            return found || !freed.get().isDone();
+            return found || !deleted.isDone();
         } finally {
             running.unlock();
         }

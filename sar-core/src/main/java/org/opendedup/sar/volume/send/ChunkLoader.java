@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.send;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -28,8 +29,14 @@ final class ChunkLoader {
     /** The references of a window stay in memory: 40 bytes for each of {@value Window#MOST_CHUNKS}. */
     private static final int PLACES_BYTES = 2 * 40 * Window.MOST_CHUNKS;
 
-    /** Containers of which the prefixes of fingerprints are remembered: some KiB each, 64 KiB at most. */
-    private static final int MOST_LISTS = 128;
+    /**
+     * Bytes of the prefixes of fingerprints that are remembered: those of some 10 000 containers, so that the files of
+     * a snapshot that share their chunks do not have each directory read again and again.
+     */
+    private static final int MOST_PREFIX_BYTES = 8 << 20;
+
+    /** Heap of an entry in addition to its prefixes, in bytes. */
+    private static final int ENTRY_BYTES = 100;
 
     private static final ContainerOrderRestore.Milestones NO_MILESTONES = new ContainerOrderRestore.Milestones() {
         @Override
@@ -47,14 +54,9 @@ final class ChunkLoader {
     private final StopCheck stop;
     private final ContentHasher hasher = new ContentHasher();
     /** First bytes of the fingerprints of containers, by container: of those that {@link #isListed} used last. */
-    private final Map<Long, int[]> prefixes = new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
+    private final Map<Long, int[]> prefixes = new LinkedHashMap<>(16, 0.75f, true);
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, int[]> eldest) {
-            return size() > MOST_LISTS;
-        }
-    };
+    private long prefixBytes;
 
     ChunkLoader(ContainerStore containers, RestoreEngine restore, Directory scratch, StopCheck stop) {
         this.containers = containers;
@@ -188,11 +190,26 @@ final class ChunkLoader {
         if (known == null) {
             stop.check();
             SealedContainer list = list(container);
-            known = list == null ? new int[0] : prefixes(list);
-            prefixes.put(container, known);
+            if (list == null) {
+                return false;
+            }
+            known = prefixes(list);
+            remember(container, known);
         }
         int slot = ChunkId.slot(chunkId);
         return slot < known.length && known[slot] == fingerprintPrefix;
+    }
+
+    private void remember(long container, int[] known) {
+        prefixes.put(container, known);
+        prefixBytes += bytes(known);
+        for (Iterator<int[]> eldest = prefixes.values().iterator(); prefixBytes > MOST_PREFIX_BYTES; eldest.remove()) {
+            prefixBytes -= bytes(eldest.next());
+        }
+    }
+
+    private static long bytes(int[] known) {
+        return ENTRY_BYTES + (long) Integer.BYTES * known.length;
     }
 
     private static int[] prefixes(SealedContainer list) {

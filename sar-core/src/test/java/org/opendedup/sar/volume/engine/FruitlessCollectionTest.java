@@ -17,35 +17,51 @@ class FruitlessCollectionTest {
     private void collect(long nanos) {
         long begun = now;
         now += nanos;
-        collection.ended(begun, GARBAGE);
+        collection.ended(begun, GARBAGE, 3);
     }
 
     @Test
     void theFirstOneIsNotInVain() {
-        assertFalse(collection.wouldBeAgain(0));
+        assertFalse(collection.wouldBeAgain(0, 3));
     }
 
     @Test
     void aShortOneIsRepeatedSoon() {
         collect(1000);
-        assertTrue(collection.wouldBeAgain(GARBAGE));
+        assertTrue(collection.wouldBeAgain(GARBAGE, 3));
         now += FruitlessCollection.LEAST_REST_NS;
-        assertFalse(collection.wouldBeAgain(GARBAGE));
+        assertFalse(collection.wouldBeAgain(GARBAGE, 3));
     }
 
     @Test
     void othersAreServedForLongerThanALongOneTook() {
         collect(30 * SECOND);
         now += (FruitlessCollection.REST * 30 - 1) * SECOND;
-        assertTrue(collection.wouldBeAgain(GARBAGE));
+        assertTrue(collection.wouldBeAgain(GARBAGE, 3));
         now += SECOND;
-        assertFalse(collection.wouldBeAgain(GARBAGE));
+        assertFalse(collection.wouldBeAgain(GARBAGE, 3));
     }
 
     @Test
     void moreGarbageIsCollectedAtOnce() {
         collect(30 * SECOND);
-        assertTrue(collection.wouldBeAgain(GARBAGE - 1));
-        assertFalse(collection.wouldBeAgain(GARBAGE + 1));
+        assertTrue(collection.wouldBeAgain(GARBAGE - 1, 3));
+        assertFalse(collection.wouldBeAgain(GARBAGE + 1, 3));
+    }
+
+    /** A collection with another limit gave some of the garbage back; then files were deleted. */
+    @Test
+    void newGarbageIsCollectedAlsoIfThereIsLessThanBefore() {
+        collect(30 * SECOND);
+        assertFalse(collection.wouldBeAgain(GARBAGE / 2, 4));
+        assertTrue(collection.wouldBeAgain(GARBAGE / 2, 3), "the control");
+    }
+
+    /** What was garbage is referred to again; then files are deleted. */
+    @Test
+    void garbageThatGrowsAgainIsCollected() {
+        collect(30 * SECOND);
+        assertTrue(collection.wouldBeAgain(GARBAGE / 4, 3));
+        assertFalse(collection.wouldBeAgain(GARBAGE / 2, 3));
     }
 }

@@ -148,6 +148,11 @@ public final class FuseMountService implements MountService {
             }
 
             @Override
+            public void beginWriteBack() throws IOException {
+                mount.beginWriteBack();
+            }
+
+            @Override
             public void forget(long directory, byte[] name) {
                 mount.forget(directory, name);
             }

@@ -33,7 +33,8 @@ record CloneWork(ServedPaths paths, String source, String target) implements Run
     @Override
     public Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
         VolumePaths found = new VolumePaths(paths.volume());
-        return paths.use(source, inode -> found.use(folder(), directory -> cloneTo(directory, inode, job)));
+        paths.cache().writeBack();
+        return found.use(source, inode -> found.use(folder(), directory -> cloneTo(directory, inode, job)));
     }
 
     private Map<String, Object> cloneTo(long directory, long inode, RunningJob<Map<String, Object>> job)

@@ -287,7 +287,7 @@ public final class KernelMount implements Closeable {
         if (!hasEnded() && isInPlace()) {
             // A mount namespace may keep the file system: the kernel then writes nothing back by itself.
             try {
-                writeBack();
+                beginWriteBack();
             } catch (IOException e) {
                 LOG.warn("what programs have written to {} last is not written back: {}", mountPoint, e.getMessage());
             }
@@ -374,10 +374,18 @@ public final class KernelMount implements Closeable {
         if (!waitsForSent) {
             dropPages(operations.writtenInodes());
         }
-        String refusal = refusedInWriteBack();
+        beginWriteBack();
         if (waitsForSent) {
             dropPages(operations.writtenInodes());
         }
+    }
+
+    /**
+     * Makes the kernel begin to send the written data in its cache that it has not sent yet. As {@link #writeBack}, but
+     * does not wait, and the kernel keeps its pages.
+     */
+    public void beginWriteBack() throws IOException {
+        String refusal = refusedInWriteBack();
         if (refusal != null) {
             LOG.warn(
                     "not all that programs have written to {} is stored, which fsync and close tell them: {}",

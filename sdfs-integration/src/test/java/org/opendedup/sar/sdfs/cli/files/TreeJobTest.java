@@ -112,6 +112,9 @@ class TreeJobTest {
         public void writeBack() {}
 
         @Override
+        public void beginWriteBack() {}
+
+        @Override
         public void forget(long directory, byte[] name) {}
     };
 
