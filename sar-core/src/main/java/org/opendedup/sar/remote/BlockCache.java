@@ -85,9 +85,6 @@ final class BlockCache implements Closeable {
     private final Object writing = new Object();
 
     private @Nullable Segment coldHead;
-    /** Blocks that are written before the disk is asked for its space again. Guarded by {@link #writing}. */
-    private int blocksUntilAsked;
-
     private @Nullable Segment warmHead;
     private long lastNumber;
 
@@ -393,7 +390,7 @@ final class BlockCache implements Closeable {
             if (!isUsed() || has(key)) {
                 return;
             }
-            isShort = isShort();
+            isShort = bytes() > mostOn(folder, bytes());
             if (!isShort) {
                 coldHead = append(coldHead, false, key, block);
                 isLonger = coldHead == null || bytes() > mostBytes;
@@ -405,21 +402,6 @@ final class BlockCache implements Closeable {
         if (isShort) {
             throw new NoSpaceException("the disk under " + folder + " has too little space for copies");
         }
-    }
-
-    /**
-     * Returns whether the disk has too little space for more copies. Asks it before some blocks, because that takes as
-     * long as writing one. Called with {@link #writing} held.
-     */
-    private boolean isShort() {
-        if (blocksUntilAsked == 0) {
-            if (bytes() > mostOn(folder, bytes())) {
-                return true;
-            }
-            blocksUntilAsked = WRITTEN_BLOCKS;
-        }
-        blocksUntilAsked--;
-        return false;
     }
 
     /** Appends a block; returns the segment for the next one, null if a new one is to be made. */
