@@ -1,10 +1,12 @@
 package org.opendedup.sar.common;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +16,9 @@ import org.slf4j.LoggerFactory;
  * alive. Also ways of waiting for others.
  */
 public final class Threads {
+    /** Time between two looks whether a thread is to wait on, in milliseconds. */
+    private static final long STEP_MS = 50;
+
     private static final Logger log = LoggerFactory.getLogger(Threads.class);
 
     private Threads() {}
@@ -53,6 +58,23 @@ public final class Threads {
             thread.setPriority(priority);
             return thread;
         };
+    }
+
+    /**
+     * Acquires a lock that may be held for hours.
+     *
+     * @param what is waited for, for the message of an interrupted thread
+     * @param whileWaiting called some times a second; may end the waiting by an exception
+     */
+    public static void acquire(Lock lock, String what, Closing.Step whileWaiting) throws IOException {
+        try {
+            while (!lock.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
+                whileWaiting.run();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + what);
+        }
     }
 
     /**

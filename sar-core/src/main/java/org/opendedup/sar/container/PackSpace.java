@@ -112,8 +112,6 @@ final class PackSpace {
                             .mapToLong(FileRange::length)
                             .sum();
                 }
-            } catch (NoSuchFileException e) {
-                log.debug("pack {} is gone already", pack.getKey(), e);
             } catch (IOException e) {
                 passOver(pack.getKey(), e);
             }
@@ -122,11 +120,16 @@ final class PackSpace {
     }
 
     /**
-     * Leaves the space of a pack to a later sweep: packs on other disks must not wait until this one is back.
+     * Leaves the space of a pack to a later sweep, unless it is gone: packs on other disks must not wait until this one
+     * is back.
      *
-     * @throws IOException if its disk is there, and can be written to
+     * @throws IOException if the pack and its disk are there, and can be written to
      */
     private static void passOver(long pack, IOException why) throws IOException {
+        if (why instanceof NoSuchFileException) {
+            log.debug("pack {} is gone already", pack, why);
+            return;
+        }
         if (!Packs.isOfDisk(why)) {
             throw why;
         }
@@ -213,9 +216,6 @@ final class PackSpace {
             containers.forget(pack);
             log.debug("pack {} is deleted: it has no container", pack);
             return allocated;
-        } catch (NoSuchFileException e) {
-            log.debug("pack {} is gone already", pack, e);
-            return 0;
         } catch (IOException e) {
             passOver(pack, e);
             return 0;
@@ -243,9 +243,6 @@ final class PackSpace {
             }
             directory.trim(name);
             return Math.max(0, allocated - directory.allocatedBytes(name));
-        } catch (NoSuchFileException e) {
-            log.debug("pack {} is gone already", pack, e);
-            return 0;
         } catch (IOException e) {
             passOver(pack, e);
             return 0;

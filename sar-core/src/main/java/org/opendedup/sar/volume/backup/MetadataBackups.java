@@ -17,13 +17,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.AtomicFile;
@@ -61,9 +61,6 @@ public final class MetadataBackups implements Closeable {
 
     private static final Logger log = LoggerFactory.getLogger(MetadataBackups.class);
     private static final String COLLECTIONS = "collections";
-
-    /** Longest wait for another backup before a copy looks whether it is to stop, in milliseconds. */
-    private static final long STEP_MS = 100;
 
     private final Path metadataFolder;
     private final Path folder;
@@ -302,16 +299,8 @@ public final class MetadataBackups implements Closeable {
         }
     }
 
-    /** Acquires the lock. */
     private void awaitOthers(BackupFolder.Steps steps) throws IOException {
-        try {
-            while (!making.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
-                steps.copied(0);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for another backup of the metadata");
-        }
+        Threads.acquire(making, "another backup of the metadata", () -> steps.copied(0));
     }
 
     private Copy addTo(Path target, BackupFolder.Steps steps) throws IOException {

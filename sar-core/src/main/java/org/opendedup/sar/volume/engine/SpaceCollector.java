@@ -21,8 +21,10 @@ import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.collect.Recompression;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.pending.ContainerTable;
@@ -206,7 +208,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
      * @param stop asked while this waits: a collection may last for hours, or be paused
      */
     public <T> T withoutCollections(StopCheck stop, Work<T> work) throws IOException {
-        awaitEnd(stop);
+        awaitEnd(stop::check);
         try {
             if (closing) {
                 throw new InterruptedIOException("the volume is being closed");
@@ -217,16 +219,8 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         }
     }
 
-    /** Acquires the lock. */
-    private void awaitEnd(StopCheck stop) throws InterruptedIOException {
-        try {
-            while (!running.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
-                stop.check();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for the end of a collection");
-        }
+    private void awaitEnd(Closing.Step stop) throws IOException {
+        Threads.acquire(running, "the end of a collection", stop);
     }
 
     /** Sets what is run before each collection that is no dry run. To be called before the volume is used. */

@@ -428,25 +428,27 @@ public final class DataLocations implements Directory {
 
     @Override
     public Output create(String name) throws IOException {
-        if (all.size() == 1 || !isPack(name)) {
-            return first().create(name);
-        }
-        synchronized (creating) {
-            if (exists(name)) {
-                throw new FileAlreadyExistsException(this + "/" + name);
-            }
-            return createPack(name);
-        }
+        return create(name, this::exists);
     }
 
     /** Makes a pack also while the disk of a location is away: what lies there cannot have its name. */
     @Override
     public Output createFresh(String name) throws IOException {
+        return create(name, this::isKnown);
+    }
+
+    /** Says whether there is a file of a name. */
+    @FunctionalInterface
+    private interface Existence {
+        boolean exists(String name) throws IOException;
+    }
+
+    private Output create(String name, Existence existence) throws IOException {
         if (all.size() == 1 || !isPack(name)) {
             return first().create(name);
         }
         synchronized (creating) {
-            if (isKnown(name)) {
+            if (existence.exists(name)) {
                 throw new FileAlreadyExistsException(this + "/" + name);
             }
             return createPack(name);
