@@ -146,7 +146,7 @@ final class Browser implements AutoCloseable {
         return Json.object(got, "result");
     }
 
-    /** Opens a page, and waits until it is painted: before that, Chromium drops what is typed. */
+    /** Opens a page, and waits until it is painted. */
     void open(URI page) throws Exception {
         ask("Page.navigate", Map.of("url", page.toString()));
         until("performance.getEntriesByName('first-contentful-paint').length === 1");
@@ -172,9 +172,13 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** Types a text where the focus is. */
+    /** Types a text over that of the input with the focus; again, if Chromium dropped it, as it does soon after opening. */
     void type(String text) throws Exception {
-        ask("Input.insertText", Map.of("text", text));
+        TestWait.until(() -> {
+            eval("document.activeElement.select()");
+            ask("Input.insertText", Map.of("text", text));
+            return text.equals(eval("document.activeElement.value"));
+        });
     }
 
     /** Presses and releases a key: Tab, Enter. */

@@ -197,7 +197,6 @@ class ConsolePageTest {
     }
 
     private void explain(String path) throws Exception {
-        browser.eval("document.getElementById('explain-path').value = ''");
         browser.eval("document.getElementById('explain-path').focus()");
         browser.type(path);
         browser.press("Enter");
@@ -205,8 +204,8 @@ class ConsolePageTest {
 
     private void set(String name, String value) throws Exception {
         String id = "set-SelectivePromotion-" + name;
-        browser.until("document.getElementById('" + id + "') !== null");
-        browser.eval("document.getElementById('" + id + "').select()");
+        browser.until("document.getElementById('" + id + "')?.focus() === undefined"
+                + " && document.activeElement.id === '" + id + "'");
         browser.type(value);
         browser.press("Enter");
     }
