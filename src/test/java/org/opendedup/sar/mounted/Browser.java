@@ -172,7 +172,9 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** Types a text over that of the input with the focus; again, if Chromium dropped it, as it does soon after opening. */
+    /**
+     * Types a text over that of the input with the focus; again, if Chromium dropped it, as it does soon after opening.
+     */
     void type(String text) throws Exception {
         TestWait.until(() -> {
             eval("document.activeElement.select()");

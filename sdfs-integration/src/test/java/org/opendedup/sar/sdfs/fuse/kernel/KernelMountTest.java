@@ -228,20 +228,30 @@ class KernelMountTest {
         }
     }
 
-    /** tar takes a file without blocks for one hole, whatever its length is. */
+    /**
+     * tar takes a file without blocks for one hole, whatever its length is. Another process has the files open, which
+     * closes no copy of their descriptors, as this one does for each process that it starts: for a close the kernel
+     * sends the bytes.
+     */
     @Test
     void aFileThatAProgramHasOpenIsArchivedWithItsBytes() throws Exception {
         try (MountedToy toy = new MountedToy(memory)) {
-            Path empty = Files.createFile(toy.root.resolve("old"));
-            String archived = "tar -cSf - %s | tar -xOf - | tr -cd x | wc -c";
-            ByteBuffer content = ByteBuffer.wrap("x".repeat(5000).getBytes(StandardCharsets.US_ASCII));
-            try (FileChannel old = FileChannel.open(empty, StandardOpenOption.WRITE);
-                    FileChannel made = FileChannel.open(
-                            toy.root.resolve("new"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                assertEquals(5000, old.write(content.duplicate()));
-                assertEquals(5000, made.write(content.duplicate()));
+            Files.createFile(toy.root.resolve("old"));
+            Process writer = new ProcessBuilder(
+                            "python3",
+                            "-c",
+                            "files = [open(name, 'wb', 0) for name in ('old', 'new')]\n"
+                                    + "print([file.write(b'0' * 5000) for file in files], flush=True)\ninput()")
+                    .directory(toy.root.toFile())
+                    .start();
+            try {
+                assertEquals("[5000, 5000]", writer.inputReader().readLine());
+                String archived = "tar -cSf - %s | tar -xOf - | tr -cd 0 | wc -c";
                 assertEquals("5000", toy.shell(archived.formatted("new")));
                 assertEquals("5000", toy.shell(archived.formatted("old")));
+            } finally {
+                writer.destroy();
+                writer.waitFor();
             }
         }
     }
