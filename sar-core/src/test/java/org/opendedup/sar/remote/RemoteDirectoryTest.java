@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,7 +231,10 @@ final class RemoteDirectoryTest {
         assertEquals(List.of(LATER), directory.listFrom(PackFormat.fileName(8)));
     }
 
-    /** The disk takes nothing for the cache, of which something has to go. Packs are put all the same. */
+    /**
+     * The disk takes nothing for the cache, of which something has to go, and what was read again has to be copied.
+     * Packs are put all the same.
+     */
     @Test
     void packsArePutWhileTheCacheMakesRoom() throws IOException {
         directory.close();
@@ -241,8 +245,8 @@ final class RemoteDirectoryTest {
         AtomicBoolean isHanging = new AtomicBoolean();
         HookedDirectory slow = new HookedDirectory(FileDirectory.open(folder.resolve("staging")));
         slow.hook = (call, name) -> {
-            if (call == HookedDirectory.Call.APPEND && name.startsWith("cache/")) {
-                TestWait.until(() -> !isHanging.get());
+            while (call == HookedDirectory.Call.APPEND && name.startsWith("cache/") && isHanging.get()) {
+                LockSupport.parkNanos(1_000_000);
             }
         };
         directory =
@@ -251,6 +255,7 @@ final class RemoteDirectoryTest {
             // A segment has one block. This one is complete, and was made before the packs were used.
             assertArrayEquals(bytes(1000, 1), read(directory, name(1)));
             TestWait.until(() -> lengths(cached).stream().anyMatch(length -> length > BlockCache.BLOCK_BYTES));
+            assertArrayEquals(bytes(1000, 1), read(directory, name(1)));
             isHanging.set(true);
             assertArrayEquals(bytes(1000, 2), read(directory, name(2)));
             TestWait.until(() -> lengths(cached).size() == 2);
