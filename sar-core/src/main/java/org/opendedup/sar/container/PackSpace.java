@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
@@ -46,9 +47,25 @@ final class PackSpace {
         this.containers = containers;
     }
 
+    /**
+     * Returns the numbers of all packs that can be listed, in ascending order: those of a disk that is gone, or whose
+     * folder is damaged, keep their space.
+     */
+    private long[] readable() {
+        List<long[]> found = new ArrayList<>();
+        for (Directory part : directory.parts()) {
+            try {
+                found.add(PackReader.packs(part));
+            } catch (IOException e) {
+                log.warn("the packs in {} keep the space of what is garbage, until a later collection: {}", part, e);
+            }
+        }
+        return found.stream().flatMapToLong(LongStream::of).sorted().toArray();
+    }
+
     /** Returns whether {@link #giveBack} can give places back one by one, and not only packs as a whole. */
     boolean givesPlacesBack() throws IOException {
-        for (long number : packs.numbers()) {
+        for (long number : readable()) {
             try {
                 return directory.freesRanges(PackFormat.fileName(number));
             } catch (NoSuchFileException e) {
@@ -66,7 +83,7 @@ final class PackSpace {
     /** Returns the lengths in bytes of the packs that are not written to, by pack. */
     Map<Long, Long> packBytes() throws IOException {
         Map<Long, Long> bytes = new HashMap<>();
-        long[] numbers = packs.numbers();
+        long[] numbers = readable();
         // Asked after the files, as for a sweep.
         Set<Long> inUse = packs.inUse();
         for (long number : numbers) {
@@ -143,7 +160,7 @@ final class PackSpace {
      * @return bytes given back
      */
     long sweep() throws IOException {
-        long[] numbers = packs.numbers();
+        long[] numbers = readable();
         // Asked after the files: a pack that is not in use now had all its containers committed before.
         Set<Long> inUse = packs.inUse();
         LongLongHashMap named = namedBytes();

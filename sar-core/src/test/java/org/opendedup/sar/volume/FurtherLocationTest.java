@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -406,6 +408,154 @@ class FurtherLocationTest {
         assertTrue(NoAnswer.is(gone), gone.toString());
         assertTrue(gone.getMessage().contains("is not there"), gone.getMessage());
         assertEquals("Input/output error", gone.getCause().getMessage());
+    }
+
+    /** A second location that stands for a disk: what its file system has in memory is there, reads are errors. */
+    private static Directory pulled(Directory second, BooleanSupplier isFailing) {
+        Set<String> asks = Set.of("readFully", "list", "forEach", "create", "delete", "release", "trim", "freesRanges");
+        return WatchedDirectory.of(second, (method, file) -> {
+            if (asks.contains(method) && isFailing.getAsBoolean()) {
+                throw new IOException("Input/output error");
+            }
+        });
+    }
+
+    private static boolean canBeRead(Volume volume, String name) {
+        try {
+            GarbageTrial.read(volume, name, BYTES);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Scrubs and heals, as far as that is possible. */
+    private static void care(Volume volume) {
+        assertThrows(
+                IOException.class, () -> volume.maintenance().scrub().run((totals, rest, now) -> true), "no verdict");
+        try {
+            volume.maintenance().heal().run(soFar -> true);
+        } catch (IOException e) {
+            assertTrue(NoAnswer.is(e), e::toString);
+        }
+        volume.context().damaged().recordAll();
+    }
+
+    @Test
+    void aDiskThatIsPulledWhileItsPacksAreOpenIsNotDamaged() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
+        boolean[] isGone = {false};
+        Directory failing = pulled(second, () -> isGone[0]);
+        byte[] there = bytes();
+        byte[] also = bytes();
+        try (Volume volume = openIn(first, failing, metadata)) {
+            GarbageTrial.store(volume, "there", there);
+            GarbageTrial.store(volume, "also", also);
+        }
+        try (Volume volume = openIn(first, failing, metadata)) {
+            assertArrayEquals(also, GarbageTrial.read(volume, "also", BYTES), "its pack is open");
+            isGone[0] = true;
+            assertFalse(canBeRead(volume, "there"));
+            care(volume);
+            assertEquals(0, volume.condition().damagedChunks());
+            String state = volume.condition().devices().get(1).state();
+            assertTrue(state.contains("does not answer"), state);
+            isGone[0] = false;
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("there", there, "also", also)));
+        }
+    }
+
+    /** Only a part of one pack cannot be read. */
+    @Test
+    void controlABadSectorIsDamage() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
+        boolean[] isBad = {false};
+        Directory failing = WatchedDirectory.of(second, (method, file) -> {
+            if (method.equals("readFully") && file.endsWith(".pack") && isBad[0]) {
+                throw new IOException("Input/output error");
+            }
+        });
+        try (Volume volume = openIn(first, failing, metadata)) {
+            GarbageTrial.store(volume, "there", bytes());
+        }
+        try (Volume volume = openIn(first, failing, metadata)) {
+            isBad[0] = true;
+            assertFalse(canBeRead(volume, "there"));
+            volume.maintenance().scrub().run((totals, rest, now) -> true);
+            assertTrue(volume.condition().damagedChunks() > 0);
+            isBad[0] = false;
+        }
+    }
+
+    /** What was open fails for ever then; the same names lead to files that can be read. */
+    @Test
+    void aDiskThatIsMountedAnewIsReadAgain() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
+        Set<String> opened = ConcurrentHashMap.newKeySet();
+        Directory remounted = WatchedDirectory.of(second, (method, file) -> {
+            if (method.equals("open")) {
+                opened.add(file);
+            } else if (method.equals("readFully") && !opened.contains(file)) {
+                throw new IOException("Input/output error");
+            }
+        });
+        Map<String, byte[]> contents = Map.of("there", bytes(), "also", bytes());
+        try (Volume volume = openIn(first, remounted, metadata)) {
+            for (Map.Entry<String, byte[]> file : contents.entrySet()) {
+                GarbageTrial.store(volume, file.getKey(), file.getValue());
+            }
+        }
+        try (Volume volume = openIn(first, remounted, metadata)) {
+            assertTrue(canBeRead(volume, "also"), "its pack is open");
+            opened.clear();
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
+            assertEquals(0, volume.condition().damagedChunks());
+        }
+    }
+
+    @Test
+    void aCollectionPassesOverADiskThatIsPulled() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
+        boolean[] isGone = {false};
+        Directory failing = pulled(second, () -> isGone[0]);
+        byte[] kept = bytes();
+        try (Volume volume = openIn(first, failing, metadata)) {
+            GarbageTrial.store(volume, "there", bytes());
+        }
+        try (Volume volume = openIn(first, failing, metadata)) {
+            isGone[0] = true;
+            GarbageTrial.store(volume, "here", kept);
+            volume.unlink(Inode.ROOT, "there".getBytes(UTF_8));
+            System.arraycopy(bytes(), 0, kept, 0, BYTES / 2);
+            overwrite(volume, "here", kept, BYTES / 2);
+            CollectionReport report = GarbageTrial.collect(volume, 0);
+            assertTrue(report.removed() > 0 && report.rewritten() > 0, report.toString());
+            isGone[0] = false;
+            assertTrue(second.list().size() > 1, second.list().toString());
+            GarbageTrial.collect(volume, 0);
+            assertEquals(List.of(VolumeIdentity.NAME), second.list());
+            assertEquals(List.of(), GarbageTrial.problems(volume, Map.of("here", kept)));
+        }
     }
 
     /** Space may come back, so a stream can wait for it. */

@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.FileRange;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.io.SystemError;
@@ -169,6 +171,51 @@ public final class DataLocations implements Directory {
                 throw new IOException(
                         "the data location " + directory + " is not there: " + SystemError.NO_DEVICE_TEXT);
             }
+        }
+
+        /**
+         * Tells a disk that is gone from one with a bad sector: a file system whose disk is gone still knows what is in
+         * memory.
+         *
+         * @param failure why something here could not be read or changed
+         * @throws IOException if nothing can be read here
+         */
+        void requireAnswer(IOException failure) throws IOException {
+            try (Input file = directory.open(VolumeIdentity.NAME)) {
+                long bytes = file.length();
+                file.forgetCached(0, bytes);
+                file.readFully(0, ByteBuffer.allocate(Math.toIntExact(bytes)));
+            } catch (IOException e) {
+                failure.addSuppressed(e);
+                String gone = "does not answer: " + SystemError.NO_DEVICE_TEXT;
+                refused(new IOException("it " + gone));
+                throw new IOException("the data location " + directory + " " + gone, failure);
+            }
+        }
+
+        private interface Call<T> {
+            T of(Directory directory) throws IOException;
+        }
+
+        /** Makes a call; its failure says so if the disk is gone. */
+        private <T> T call(Call<T> call) throws IOException {
+            try {
+                return call.of(directory);
+            } catch (NoSuchFileException | FileAlreadyExistsException | NoSpaceException e) {
+                throw e;
+            } catch (IOException e) {
+                if (!NoAnswer.is(e)) {
+                    requireAnswer(e);
+                }
+                throw e;
+            }
+        }
+
+        /** @param opening opens a file of that name */
+        private Input open(String name, Call<Input> opening) throws IOException {
+            Input input = call(opening);
+            // What lies in an object store is read there again.
+            return directory instanceof RemoteDirectory || !isPack(name) ? input : new LocatedInput(this, name, input);
         }
 
         @Override
@@ -392,21 +439,21 @@ public final class DataLocations implements Directory {
     }
 
     /**
-     * Returns the directory that has a file.
+     * Returns the location that has a file.
      *
      * @throws NoSuchFileException if none has it
      * @throws IOException also if that is not known because a location does not answer
      */
-    private Directory holder(String name) throws IOException {
+    private Location holder(String name) throws IOException {
         List<Location> locations = all;
         if (locations.size() == 1 || !isPack(name)) {
-            return locations.get(0).directory;
+            return locations.get(0);
         }
         IOException noAnswer = null;
         for (Location location : locations) {
             try {
                 if (location.directory.exists(name)) {
-                    return location.directory;
+                    return location;
                 }
             } catch (IOException e) {
                 noAnswer = e;
@@ -533,15 +580,11 @@ public final class DataLocations implements Directory {
             return first().takesMore(name);
         }
         try {
-            Directory present = holder(name);
-            for (Location location : locations) {
-                if (location.directory == present) {
-                    if (location.leaving) {
-                        return false;
-                    } else if (roomBytes(location.device) > 0) {
-                        return true;
-                    }
-                }
+            Location present = holder(name);
+            if (present.leaving) {
+                return false;
+            } else if (present.refusal() == null && roomBytes(present.device) > 0) {
+                return true;
             }
         } catch (IOException e) {
             log.debug("{} gets no more, because its location does not answer", name, e);
@@ -557,13 +600,13 @@ public final class DataLocations implements Directory {
 
     @Override
     public Input open(String name) throws IOException {
-        return holder(name).open(name);
+        return holder(name).open(name, directory -> directory.open(name));
     }
 
     @Override
     public boolean exists(String name) throws IOException {
         try {
-            return holder(name).exists(name);
+            return holder(name).call(directory -> directory.exists(name));
         } catch (NoSuchFileException e) {
             return false;
         }
@@ -571,17 +614,20 @@ public final class DataLocations implements Directory {
 
     @Override
     public long length(String name) throws IOException {
-        return holder(name).length(name);
+        return holder(name).call(directory -> directory.length(name));
     }
 
     @Override
     public void rename(String from, String to) throws IOException {
-        holder(from).rename(from, to);
+        holder(from).directory.rename(from, to);
     }
 
     @Override
     public void delete(String name) throws IOException {
-        holder(name).delete(name);
+        holder(name).call(directory -> {
+            directory.delete(name);
+            return name;
+        });
     }
 
     @Override
@@ -594,12 +640,13 @@ public final class DataLocations implements Directory {
 
     @Override
     public void forEach(NameVisitor visitor) throws IOException {
-        Directory first = first();
-        first.forEach(visitor);
-        for (Directory part : parts()) {
-            if (part != first) {
-                part.forEach(name -> visitIfPack(name, visitor));
-            }
+        List<Location> locations = all;
+        for (Location location : locations) {
+            boolean isFirst = location == locations.get(0);
+            location.call(directory -> {
+                directory.forEach(isFirst ? visitor : name -> visitIfPack(name, visitor));
+                return directory;
+            });
         }
     }
 
@@ -628,22 +675,25 @@ public final class DataLocations implements Directory {
 
     @Override
     public void trim(String name) throws IOException {
-        holder(name).trim(name);
+        holder(name).call(directory -> {
+            directory.trim(name);
+            return name;
+        });
     }
 
     @Override
     public boolean release(String name, List<FileRange> ranges) throws IOException {
-        return holder(name).release(name, ranges);
+        return holder(name).call(directory -> directory.release(name, ranges));
     }
 
     @Override
     public boolean freesRanges(String name) throws IOException {
-        return holder(name).freesRanges(name);
+        return holder(name).call(directory -> directory.freesRanges(name));
     }
 
     @Override
     public Input openLasting(String name) throws IOException {
-        return holder(name).openLasting(name);
+        return holder(name).open(name, directory -> directory.openLasting(name));
     }
 
     @Override
@@ -668,12 +718,12 @@ public final class DataLocations implements Directory {
 
     @Override
     public double leastDeadShare(String name) throws IOException {
-        return holder(name).leastDeadShare(name);
+        return holder(name).call(directory -> directory.leastDeadShare(name));
     }
 
     @Override
     public long allocatedBytes(String name) throws IOException {
-        return holder(name).allocatedBytes(name);
+        return holder(name).call(directory -> directory.allocatedBytes(name));
     }
 
     @Override
