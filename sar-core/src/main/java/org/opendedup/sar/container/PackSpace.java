@@ -6,11 +6,13 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
@@ -39,6 +41,11 @@ final class PackSpace {
     private final Packs packs;
     private final ContainerClaims claims;
     private final SealedContainers containers;
+
+    /** Packs whose space stays, because their disk is gone or read-only, and that were not told. */
+    private int passedOver;
+
+    private @Nullable IOException whyPassedOver;
 
     PackSpace(Directory directory, Packs packs, ContainerClaims claims, SealedContainers containers) {
         this.directory = directory;
@@ -133,6 +140,7 @@ final class PackSpace {
                 passOver(pack.getKey(), e);
             }
         }
+        tellPassedOver();
         return bytes;
     }
 
@@ -142,7 +150,7 @@ final class PackSpace {
      *
      * @throws IOException if the pack and its disk are there, and can be written to
      */
-    private static void passOver(long pack, IOException why) throws IOException {
+    private void passOver(long pack, IOException why) throws IOException {
         if (why instanceof NoSuchFileException) {
             log.debug("pack {} is gone already", pack, why);
             return;
@@ -150,7 +158,20 @@ final class PackSpace {
         if (!Packs.isOfDisk(why)) {
             throw why;
         }
-        log.warn("pack {} keeps the space of what is garbage, until a later collection: {}", pack, why.toString());
+        log.debug("pack {} keeps the space of what is garbage", pack, why);
+        passedOver++;
+        whyPassedOver = why;
+    }
+
+    /** Tells in one line of how many packs the space stays: a disk may have thousands. */
+    private void tellPassedOver() {
+        if (passedOver > 0) {
+            log.warn(
+                    "{} packs keep the space of what is garbage, until a later collection: {}",
+                    passedOver,
+                    String.valueOf(whyPassedOver));
+        }
+        passedOver = 0;
     }
 
     /**
@@ -164,7 +185,7 @@ final class PackSpace {
         // Asked after the files: a pack that is not in use now had all its containers committed before.
         Set<Long> inUse = packs.inUse();
         LongLongHashMap named = namedBytes();
-        List<Long> withStrays = new ArrayList<>();
+        List<Long> rest = new ArrayList<>();
         long bytes = 0;
         for (long number : numbers) {
             // The pack with the highest number stays, as the bound of the ids that were used.
@@ -174,16 +195,41 @@ final class PackSpace {
             }
             if (mayGo) {
                 bytes += delete(number);
-            } else if (withStrays.size() < MAX_WITH_STRAYS && hasStrays(number, named.get(number))) {
-                withStrays.add(number);
+            } else {
+                rest.add(number);
             }
         }
-        for (Map.Entry<Long, List<FileRange>> pack : rangesIn(withStrays).entrySet()) {
-            bytes += giveStraysBack(pack.getKey(), pack.getValue());
-        }
+        bytes += sweepStrays(rest.iterator(), named);
+        tellPassedOver();
         directory.sync();
         // Lanes that are idle keep theirs otherwise until the volume is closed.
         packs.giveReservedBack();
+        return bytes;
+    }
+
+    /**
+     * Gives back what is between the containers of some packs. Goes on behind packs of which none could be changed:
+     * those of one disk must not take the turn of all others, each time.
+     *
+     * @param named bytes of each pack that containers have
+     */
+    private long sweepStrays(Iterator<Long> rest, LongLongHashMap named) throws IOException {
+        long bytes = 0;
+        boolean goesOn = true;
+        while (goesOn && rest.hasNext()) {
+            List<Long> withStrays = new ArrayList<>();
+            while (withStrays.size() < MAX_WITH_STRAYS && rest.hasNext()) {
+                long number = rest.next();
+                if (hasStrays(number, named.get(number))) {
+                    withStrays.add(number);
+                }
+            }
+            int before = passedOver;
+            for (Map.Entry<Long, List<FileRange>> pack : rangesIn(withStrays).entrySet()) {
+                bytes += giveStraysBack(pack.getKey(), pack.getValue());
+            }
+            goesOn = passedOver - before == withStrays.size();
+        }
         return bytes;
     }
 
@@ -244,8 +290,8 @@ final class PackSpace {
         try {
             return directory.allocatedBytes(PackFormat.fileName(pack))
                     > PackFormat.FIRST_CONTAINER + named + TOLERATED_BYTES;
-        } catch (NoSuchFileException e) {
-            log.debug("pack {} is gone already", pack, e);
+        } catch (IOException e) {
+            passOver(pack, e);
             return false;
         }
     }

@@ -18,6 +18,8 @@ import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.ContainerCipher;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.HookedDirectory;
 
 /** The sweep at the end of a collection. */
 class PackSpaceTest {
@@ -40,11 +42,15 @@ class PackSpaceTest {
     }
 
     private long sweep() throws IOException {
+        return sweep(disk);
+    }
+
+    private long sweep(Directory directory) throws IOException {
         ContainerClaims claims = counted();
         SealedContainers containers =
-                new SealedContainers(disk, container -> null, table::stored, 1 << 20, ContainerCipher.NONE);
-        try (Packs packs = new Packs(disk, () -> 1L << 40)) {
-            return new PackSpace(disk, packs, claims, containers).sweep();
+                new SealedContainers(directory, container -> null, table::stored, 1 << 20, ContainerCipher.NONE);
+        try (Packs packs = new Packs(directory, () -> 1L << 40)) {
+            return new PackSpace(directory, packs, claims, containers).sweep();
         } finally {
             containers.close();
         }
@@ -94,5 +100,30 @@ class PackSpaceTest {
         scans.set(0);
         assertEquals(0, sweep());
         assertEquals(1, scans.get(), "nothing is left");
+    }
+
+    /** As many as a sweep takes at once, on a disk that is read-only, come before one on another disk. */
+    @Test
+    void packsThatCannotBeChangedDoNotTakeTheTurnOfOthers() throws IOException {
+        int refusing = 2048;
+        int strays = 72 << 10;
+        Map<Long, StoredContainer> entries = new HashMap<>();
+        for (int pack = 0; pack <= refusing; pack++) {
+            disk.put(name(pack), new byte[PackFormat.FIRST_CONTAINER + BYTES + strays]);
+            Writing writing = new Writing(1, 0);
+            entries.put(
+                    (long) pack + 1,
+                    new StoredContainer(writing, State.SEALED, pack + 1000, PackFormat.FIRST_CONTAINER, BYTES, 3, 100));
+        }
+        table.commit(new ContainerChanges(entries, Set.of()));
+        HookedDirectory directory = new HookedDirectory(disk);
+        directory.hook = (call, name) -> {
+            if (call == HookedDirectory.Call.RELEASE && !name.equals(name(refusing))) {
+                throw new IOException(name + " cannot be opened: Read-only file system");
+            }
+        };
+        long bytes = sweep(directory);
+        assertTrue(bytes >= strays, () -> bytes + " bytes");
+        assertTrue(disk.allocatedBytes(name(0)) > strays, "the control: the first pack was passed over");
     }
 }
