@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -176,21 +177,30 @@ final class HdfsDirectory implements Directory {
     public Input open(String name) throws IOException {
         long length = length(name);
         FSDataInputStream file = call(place(name), () -> files.open(path(name)));
-        return new HdfsInput(file, place(name), length);
+        return new HdfsInput(this, name, file, length);
     }
 
     /** A file that is read; it does not grow. */
-    private record HdfsInput(FSDataInputStream file, String place, long length) implements Input {
+    private record HdfsInput(HdfsDirectory directory, String name, FSDataInputStream file, long length)
+            implements Input {
         @Override
         public void readFully(long offset, ByteBuffer target) throws IOException {
+            String place = directory.place(name);
             if (offset + target.remaining() > length) {
                 throw new EOFException(place + " ends at byte " + length);
             }
             byte[] bytes = new byte[target.remaining()];
-            call(place, () -> {
-                file.readFully(offset, bytes);
-                return place;
-            });
+            try {
+                call(place, () -> {
+                    file.readFully(offset, bytes);
+                    return place;
+                });
+            } catch (UnavailableException e) {
+                if (directory.isDamaged(name, offset, bytes.length)) {
+                    throw new IOException("each copy of a block is damaged: " + e.getMessage(), e.getCause());
+                }
+                throw e;
+            }
             target.put(bytes);
         }
 
@@ -198,6 +208,22 @@ final class HdfsDirectory implements Directory {
         public void close() throws IOException {
             file.close();
         }
+    }
+
+    /**
+     * Returns whether a range has a block of which the NameNode knows copies, and each is damaged. A block of which it
+     * knows none is not damaged: a DataNode that has one may come back.
+     */
+    private boolean isDamaged(String name, long offset, long length) throws IOException {
+        return call(place(name), () -> {
+            for (BlockLocation block : files.getFileBlockLocations(path(name), offset, length)) {
+                // Some NameNodes call a block damaged, too, of which they know no copy.
+                if (block.isCorrupt() && block.getHosts().length > 0) {
+                    return true;
+                }
+            }
+            return false;
+        });
     }
 
     @Override

@@ -26,6 +26,7 @@ public final class HdfsProvider implements ObjectStoreProvider {
     private static final List<String> SETTINGS = List.of("core-site.xml", "hdfs-site.xml");
 
     private static final int TIME_LIMIT_MS = 20_000;
+    private static final int PAUSE_MS = 100;
 
     @Override
     public String scheme() {
@@ -55,6 +56,8 @@ public final class HdfsProvider implements ObjectStoreProvider {
         configuration.setInt("ipc.client.connect.timeout", TIME_LIMIT_MS);
         configuration.setInt("ipc.client.rpc-timeout.ms", TIME_LIMIT_MS);
         configuration.setInt("dfs.client.socket-timeout", TIME_LIMIT_MS);
+        // Of a block that cannot be read; by default it takes 20 s until that is known.
+        configuration.setInt("dfs.client.retry.window.base", PAUSE_MS);
         // Files hold bytes of many users: for their owner only, as on a local disk.
         configuration.set("fs.permissions.umask-mode", "077");
         return configuration;

@@ -1,19 +1,25 @@
 package org.opendedup.sar.hdfs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.junit.jupiter.api.AfterAll;
@@ -22,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.ObjectSource;
 import org.opendedup.sar.objects.ObjectStore;
@@ -127,5 +134,43 @@ class HdfsObjectStoreTest extends ObjectStoreContract {
         assertEquals(43, files().getFileStatus(file).getLen());
         assertEquals("rw-------", files().getFileStatus(file).getPermission().toString());
         assertEquals(List.of("a/b"), store().list("", "", 10).names());
+    }
+
+    /** Puts an object, and returns the files in which the DataNode has its block. */
+    private List<Path> blocksOf(String object, byte[] bytes) throws IOException {
+        store().put(object, ObjectSource.of(bytes));
+        long withTrailer = bytes.length + 40;
+        try (Stream<Path> all = Files.walk(folder.resolve("dfs"))) {
+            List<Path> blocks = all.filter(file -> file.getFileName().toString().matches("blk_[0-9]+"))
+                    .filter(file -> file.toFile().length() == withTrailer)
+                    .toList();
+            assertEquals(1, blocks.size());
+            return blocks;
+        }
+    }
+
+    /** Waiting brings no byte back: a scrub must get past it, and name the files. */
+    @Test
+    void aBlockOfWhichEachCopyIsDamagedIsDamage() throws IOException {
+        byte[] bytes = new byte[123_456];
+        List<Path> copies = blocksOf("damaged", bytes);
+        try (FileChannel copy = FileChannel.open(copies.get(0), StandardOpenOption.WRITE)) {
+            copy.write(ByteBuffer.wrap(new byte[] {1}), 60_000);
+        }
+        IOException damage =
+                assertThrows(IOException.class, () -> store().read("damaged", 0, ByteBuffer.allocate(bytes.length)));
+        assertFalse(NoAnswer.is(damage), damage::toString);
+    }
+
+    /** A DataNode with a copy may come back. */
+    @Test
+    void controlABlockThatIsMissingIsNoDamage() throws IOException {
+        byte[] bytes = new byte[123_457];
+        for (Path copy : blocksOf("missing", bytes)) {
+            Files.delete(copy);
+        }
+        IOException away =
+                assertThrows(IOException.class, () -> store().read("missing", 0, ByteBuffer.allocate(bytes.length)));
+        assertTrue(NoAnswer.is(away), away::toString);
     }
 }
