@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Commands;
 
 /** Raw files of a mounted volume, administered by the commands; and what is left when their SSD is lost. */
@@ -173,6 +174,32 @@ class FastTierOnMountTest {
             assertArrayEquals(
                     bytes(5_000), Files.readAllBytes(volume.mountPoint().resolve("new")));
             assertHealth(volume, 0, "\"well\"");
+            volume.unmount();
+        }
+    }
+
+    /** A kernel with a write-back cache takes no length from the service for a file that it knows. */
+    @Test
+    void aFileThatIsAsItWasWhenItWasCopiedHasThatLength() throws IOException {
+        byte[] copied = bytes(200_000);
+        try (MountedVolume volume =
+                make("--tddfs-journal=1").with("nopassthrough").mount()) {
+            Path file = Files.write(volume.mountPoint().resolve("f"), copied);
+            TestWait.until(() -> tier(volume, "status").output().contains("Only there     0 files"));
+            volume.unmount();
+            Path settings = volume.configFolder().resolve("tiered-volume-cfg.xml");
+            Files.writeString(settings, Files.readString(settings).replace("journal=\"1\"", "journal=\"3600\""));
+            volume.mount();
+            Files.write(file, bytes(100_000), StandardOpenOption.APPEND);
+            volume.unmount();
+            Commands.succeed("rm", "-r", ssd());
+            volume.mount();
+            assertEquals(300_000, Files.size(file), "the control: the kernel knows it longer");
+            assertThrows(IOException.class, () -> Files.readAllBytes(file));
+            assertTier(volume, "Attached", "attach", "--new");
+            assertArrayEquals(copied, Files.readAllBytes(file));
+            Files.write(file, new byte[] {1}, StandardOpenOption.APPEND);
+            assertEquals(200_001, Files.size(file));
             volume.unmount();
         }
     }

@@ -73,6 +73,7 @@ public final class OpenFiles {
         }
         node.use(context.dirtyBudget(), context.capacity());
         RawFile raw;
+        int generation = node.generation();
         try {
             raw = raws.enter(node, writable, user);
         } catch (IOException | RuntimeException e) {
@@ -90,7 +91,8 @@ public final class OpenFiles {
             node.contents().writers += writable ? 1 : 0;
             reported = node.failuresReported;
         }
-        return new OpenFile(node, writable, user, reported, context.restore().streamIn(folder, inode), raw);
+        boolean isRenewed = generation != node.generation();
+        return new OpenFile(node, writable, user, reported, context.restore().streamIn(folder, inode), raw, isRenewed);
     }
 
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {

@@ -27,7 +27,9 @@ public final class Node {
     public final long id;
     public final int type;
     final int device;
-    final int generation;
+    /** Tells the kernel whether it knows this inode; see {@link #renew}. Guarded by this. */
+    private int generation;
+
     final long createdNs;
     /** Whether it never changes by what programs do: it is in a snapshot or in a replica. */
     private final boolean isFixed;
@@ -118,6 +120,18 @@ public final class Node {
         accessedNs = inode.times().accessedNs();
         modifiedNs = inode.times().modifiedNs();
         changedNs = inode.times().changedNs();
+    }
+
+    /**
+     * Makes it another inode for the kernel, which with its write-back cache takes no other length for one that it
+     * knows.
+     */
+    public synchronized void renew() {
+        generation++;
+    }
+
+    public synchronized int generation() {
+        return generation;
     }
 
     /** Checks that programs may change the inode: one in a snapshot never changes, nor one in a replica. EROFS. */

@@ -425,7 +425,9 @@ public final class RawFiles {
                 }
                 node.size = copy.size();
                 node.storedBytes = copy.size();
-                if (status != null) {
+                if (status == null) {
+                    node.renew();
+                } else {
                     node.modifiedNs = status.modifiedNs();
                     node.changedNs = raw.changedNs(status, node.changedNs);
                     deletions.add(raw.number());

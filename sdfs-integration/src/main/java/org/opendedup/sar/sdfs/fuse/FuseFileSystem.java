@@ -351,6 +351,11 @@ public class FuseFileSystem {
 
     private long open(long inode, boolean writable, Owner caller) throws IOException {
         OpenFile file = volume.open(inode, writable, caller.uid());
+        if (file.isRenewed()) {
+            volume.close(file);
+            // The kernel looks the name up again, and opens what it finds; the program hears nothing of it.
+            throw new PosixException(Reason.ESTALE, "inode " + inode + " has lost what the fast tier had of it");
+        }
         try {
             long handle = openFiles.add(file, caller.uid());
             names.opened(inode);
