@@ -262,6 +262,7 @@ final class ContainerRecovery {
             if (output != null) {
                 output.force();
                 directory.sync();
+                directory.checkName(PackFormat.fileName(number));
             }
             finished = true;
         }

@@ -558,6 +558,48 @@ class FurtherLocationTest {
         }
     }
 
+    /** What was accepted for its disk waits in memory, and goes to another location when changes are resumed. */
+    @Test
+    void whatWasWrittenToADiskThatIsPulledGoesToAnotherLocation() throws IOException {
+        CrashDirectory first = new CrashDirectory(1);
+        CrashDirectory second = new CrashDirectory(2);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
+        HookedDirectory failing = new HookedDirectory(second);
+        Map<String, byte[]> contents = Map.of("before", bytes(), "meanwhile", bytes());
+        try (Volume volume = openIn(first, failing, metadata)) {
+            GarbageTrial.store(volume, "before", contents.get("before"));
+            // What is appended goes to the memory of the kernel, and is read there.
+            Set<String> onDisk = Set.copyOf(second.list());
+            failing.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.FORCE || call == HookedDirectory.Call.SYNC) {
+                    throw new IOException("Input/output error");
+                }
+            };
+            failing.readHook = (name, from, to) -> {
+                if (onDisk.contains(name)) {
+                    throw new IOException("Input/output error");
+                }
+            };
+            assertThrows(IOException.class, () -> {
+                GarbageTrial.store(volume, "meanwhile", contents.get("meanwhile"));
+                volume.sync();
+            });
+            assertTrue(volume.resume(), "it was stopped");
+            volume.sync();
+            assertNull(volume.stopped());
+            assertArrayEquals(contents.get("meanwhile"), GarbageTrial.read(volume, "meanwhile", BYTES));
+            failing.pass();
+            failing.readHook = (name, from, to) -> {};
+        }
+        try (Volume volume = openIn(first, second, metadata)) {
+            assertEquals(List.of(), GarbageTrial.problems(volume, contents));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
     /** Space may come back, so a stream can wait for it. */
     @Test
     void aFullLocationCountsBesideOneThatRefusesPacks() throws IOException {

@@ -193,6 +193,16 @@ public final class DataLocations implements Directory {
             }
         }
 
+        /** Returns whether a change failed because the disk is gone, or read-only. */
+        private boolean takesNoChange(IOException failure) {
+            try {
+                requireAnswer(failure);
+                return SystemError.READ_ONLY.isIn(failure.getMessage());
+            } catch (IOException gone) {
+                return true;
+            }
+        }
+
         private interface Call<T> {
             T of(Directory directory) throws IOException;
         }
@@ -726,10 +736,26 @@ public final class DataLocations implements Directory {
         return holder(name).call(directory -> directory.allocatedBytes(name));
     }
 
+    /**
+     * Makes names durable. A further location whose disk is gone, or read-only, fails nothing: it has packs only, and
+     * {@link #checkName} says of each whether its name is durable. What others have must not wait for it.
+     */
     @Override
     public void sync() throws IOException {
         Closing each = new Closing();
-        parts().forEach(part -> each.run(part::sync));
+        List<Location> locations = all;
+        for (Location location : locations) {
+            each.run(() -> {
+                try {
+                    location.directory.sync();
+                } catch (IOException e) {
+                    if (location == locations.get(0) || !location.takesNoChange(e)) {
+                        throw e;
+                    }
+                    log.debug("{} is not synced", location, e);
+                }
+            });
+        }
         each.finish();
     }
 
