@@ -538,6 +538,10 @@ public final class RemoteDirectory implements Directory, Closeable {
             input.length(); // So that a pack that is missing is found missing here.
         }
         inputs.add(input);
+        if (pack != null && pack.isDropped()) {
+            // Perhaps before this input was among those that leave.
+            input.leave(pack);
+        }
         return input;
     }
 

@@ -120,6 +120,10 @@ final class StagedPack {
         return stored || inTails >= bytes;
     }
 
+    synchronized boolean isDropped() {
+        return dropped;
+    }
+
     /** Returns the bytes that the store has not yet. */
     synchronized long missing() {
         return stored || dropped ? 0 : length - inTails;

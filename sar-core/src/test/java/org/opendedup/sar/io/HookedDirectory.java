@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** A directory that calls the test before each change: the test may wait there, or throw instead of the change. */
 public final class HookedDirectory implements Directory {
@@ -35,6 +36,9 @@ public final class HookedDirectory implements Directory {
     public volatile Hook hook = (call, name) -> {};
     /** Called before each read of a file; before it is opened, with an empty range. */
     public volatile ReadHook readHook = (name, offset, end) -> {};
+
+    /** Called after each opening of a file for reading, before the caller gets it. */
+    public volatile Consumer<String> openedHook = name -> {};
 
     /** Names of files in a place that takes no more, while another one does. */
     public final Set<String> inFullPlaces = ConcurrentHashMap.newKeySet();
@@ -121,6 +125,7 @@ public final class HookedDirectory implements Directory {
     public Input open(String name) throws IOException {
         readHook.before(name, 0, 0);
         Input input = directory.open(name);
+        openedHook.accept(name);
         return new Input() {
             @Override
             public void readFully(long offset, ByteBuffer target) throws IOException {

@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -288,6 +291,49 @@ final class RemoteDirectoryTest {
             input.readFully(0, ByteBuffer.wrap(read));
             assertArrayEquals(bytes(100_000, 1), read);
         }
+    }
+
+    /** An open file would keep the space that the disk needs. */
+    @Test
+    void aPackThatLeavesTheFolderWhileItIsOpenedKeepsNoSpaceThere() throws IOException {
+        directory.close();
+        HookedDirectory local = new HookedDirectory(FileDirectory.open(folder.resolve("staging")));
+        directory =
+                RemoteDirectory.open(local, store, new RemoteDirectory.Bounds(150_000, 8 << 20), clock::get, "test");
+        write(PACK, bytes(100_000, 1));
+        awaitStored();
+        local.openedHook = name -> {
+            local.openedHook = other -> {};
+            try {
+                write(LATER, bytes(100_000, 2));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            TestWait.until(() -> !Files.exists(folder.resolve("staging").resolve(PACK)));
+        };
+        try (Input input = directory.open(PACK)) {
+            assertEquals(List.of(), openDeletedFiles());
+            byte[] read = new byte[100_000];
+            input.readFully(0, ByteBuffer.wrap(read));
+            assertArrayEquals(bytes(100_000, 1), read);
+        }
+    }
+
+    private List<String> openDeletedFiles() throws IOException {
+        List<String> deleted = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path file : files) {
+                try {
+                    String target = Files.readSymbolicLink(file).toString();
+                    if (target.startsWith(folder.toString()) && target.endsWith("(deleted)")) {
+                        deleted.add(target);
+                    }
+                } catch (NoSuchFileException closed) {
+                    // Another thread, or this stream.
+                }
+            }
+        }
+        return deleted;
     }
 
     @Test
