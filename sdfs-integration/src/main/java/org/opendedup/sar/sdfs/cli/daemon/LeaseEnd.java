@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -19,21 +20,26 @@ record LeaseEnd(KernelMount mount, FuseFileSystem operations) implements LeaseKe
     @Override
     public void expired() {
         // It waits for requests, which wait for the lease.
-        inBackground(() -> mount.dropPages(operations.openInodes()));
+        inBackground(
+                () -> mount.dropPages(operations.openInodes()),
+                "programs may read what the kernel has of a volume that may be another machine's");
     }
 
     @Override
     public void lost(String why) {
-        inBackground(() -> {
-            try {
-                mount.abandon(operations.openInodes());
-            } catch (IOException e) {
-                LOG.error("the mount of a volume that is another machine's cannot be ended", e);
-            }
-        });
+        inBackground(
+                () -> mount.abandon(operations.openInodes()),
+                "the mount of a volume that is another machine's cannot be ended");
     }
 
-    private static void inBackground(Runnable task) {
-        Threads.named("sdfs-lease-end").newThread(task).start();
+    private static void inBackground(Closing.Step task, String failed) {
+        Runnable logging = () -> {
+            try {
+                task.run();
+            } catch (IOException e) {
+                LOG.error(failed, e);
+            }
+        };
+        Threads.named("sdfs-lease-end").newThread(logging).start();
     }
 }

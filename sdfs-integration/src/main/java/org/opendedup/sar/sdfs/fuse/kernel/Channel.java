@@ -190,9 +190,11 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     /**
      * Makes the kernel ask for a name of a directory, and for its attributes, when it needs them next. For a thread
      * that serves no requests.
+     *
+     * @return false if nothing was sent, because the channel has ended or the process has no descriptor left
      */
-    void forget(long directory, byte[] name) {
-        send((fd, note) -> {
+    boolean forget(long directory, byte[] name) {
+        return send((fd, note) -> {
             if (!note.sendName(fd, directory, name) || !note.send(fd, directory, Invalidation.NO_PAGES)) {
                 LOG.warn(
                         "the kernel keeps what it knew of a name in inode {}: {}",
@@ -205,9 +207,11 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     /**
      * Makes the kernel drop the pages and attributes of inodes. It sends the pages that programs have written first,
      * and waits for the answers. For a thread that serves no requests.
+     *
+     * @return as {@link #forget}
      */
-    void dropPages(Collection<Long> inodes) {
-        send((fd, note) -> {
+    boolean dropPages(Collection<Long> inodes) {
+        return send((fd, note) -> {
             for (long inode : inodes) {
                 if (!note.send(fd, inode, 0)) {
                     LOG.debug("the kernel keeps pages of inode {}", inode);
@@ -216,8 +220,8 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         });
     }
 
-    private void send(Notes notes) {
-        device.withCopy(fd -> notes.send(fd, new Invalidation(libc)));
+    private boolean send(Notes notes) {
+        return device.withCopy(fd -> notes.send(fd, new Invalidation(libc)));
     }
 
     /** Sends notes to the kernel. */

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
@@ -429,15 +430,30 @@ public final class KernelMount implements Closeable {
      * @param directory inode number of the directory
      */
     public void forget(long directory, byte[] name) {
-        channels.get(0).forget(directory, name);
+        if (!throughOne(channel -> channel.forget(directory, name))) {
+            LOG.warn(
+                    "{}: the kernel keeps what it knew of a name in inode {}, because it was not told",
+                    mountPoint,
+                    directory);
+        }
     }
 
     /**
      * Makes the kernel drop the pages of inodes, so that programs read them from the service again. Those that were
      * written are sent first. Do not call this from a thread that serves this file system.
+     *
+     * @throws IOException if the kernel could not be told
      */
-    public void dropPages(Collection<Long> inodes) {
-        channels.get(0).dropPages(inodes);
+    public void dropPages(Collection<Long> inodes) throws IOException {
+        if (!throughOne(channel -> channel.dropPages(inodes))) {
+            throw new IOException("the kernel cannot be told to send what it has of " + mountPoint
+                    + ": the service has ended, or its process has no descriptor left");
+        }
+    }
+
+    /** Sends notes through the first channel that can: one whose worker has failed cannot. */
+    private boolean throughOne(Predicate<Channel> notes) {
+        return channels.stream().anyMatch(notes);
     }
 
     /**
@@ -449,7 +465,11 @@ public final class KernelMount implements Closeable {
      */
     public void abandon(Collection<Long> inodes) throws IOException {
         // First: when it is detached, the kernel takes no such notes any more.
-        dropPages(inodes);
+        try {
+            dropPages(inodes);
+        } catch (IOException e) {
+            LOG.warn("programs may still read what the kernel has: {}", e.getMessage());
+        }
         if (!hasEnded() && isInPlace()) {
             mounter.detach(mountPoint);
         }

@@ -47,15 +47,18 @@ final class SharedDescriptor implements Closeable {
     /**
      * Runs {@code use} with a copy, unless the descriptor is closed or cannot be copied. For what may take long: others
      * use the descriptor meanwhile, and may close it.
+     *
+     * @return whether it was run
      */
-    void withCopy(Use use) {
+    boolean withCopy(Use use) {
         int[] copy = {-1};
         whileOpen(fd -> copy[0] = libc.functions().fcntl(fd, F_DUPFD_CLOEXEC, 0L));
         if (copy[0] < 0) {
-            return;
+            return false;
         }
         try {
             use.with(copy[0]);
+            return true;
         } finally {
             libc.functions().close(copy[0]);
         }

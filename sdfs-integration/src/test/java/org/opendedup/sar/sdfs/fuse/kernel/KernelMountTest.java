@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -16,12 +17,14 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
@@ -197,6 +200,43 @@ class KernelMountTest {
     /** A snapshot has everything that was written before the command, also what is only in the kernel's cache. */
     @Test
     void whatWasWrittenHasArrivedWhenTheKernelHasWrittenBack() throws Exception {
+        writeBackArrives(new Libc());
+    }
+
+    /** The others go on, and the notes that make the kernel write back go through one of them. */
+    @Test
+    void whatWasWrittenArrivesAfterTheFirstChannelHasFailed() throws Exception {
+        AtomicInteger device = new AtomicInteger(-1);
+        writeBackArrives(libc((name, arguments) -> {
+            // The first read is that of INIT.
+            boolean isFirst = name.equals("read") && device.compareAndSet(-1, (Integer) arguments[0]);
+            return name.equals("read") && !isFirst && arguments[0].equals(device.get());
+        }));
+    }
+
+    /** A snapshot would have zeros in place of what programs have written. */
+    @Test
+    void aKernelThatCannotBeToldToWriteBackIsAFailure() throws Exception {
+        Libc libc = libc((name, arguments) -> name.equals("fcntl"));
+        try (MountedToy toy = new MountedToy(memory, "rw", null, thread -> false, libc)) {
+            assertThrows(IOException.class, toy.mount::writeBack);
+        }
+    }
+
+    /** @param failing which calls of the system fail with EIO, by their name and arguments */
+    private static Libc libc(BiPredicate<String, Object[]> failing) {
+        Libc.Functions real = new Libc().functions();
+        return new Libc((Libc.Functions) Proxy.newProxyInstance(
+                Libc.class.getClassLoader(), new Class<?>[] {Libc.Functions.class}, (self, method, arguments) -> {
+                    if (arguments != null && failing.test(method.getName(), arguments)) {
+                        Libc.setErrno(Errno.EIO);
+                        return method.getReturnType() == long.class ? (Object) (-1L) : (Object) (-1);
+                    }
+                    return method.invoke(real, arguments);
+                }));
+    }
+
+    private static void writeBackArrives(Libc libc) throws Exception {
         int bytes = 8 << 20;
         AtomicInteger arrived = new AtomicInteger();
         MemoryFileSystem slow = new MemoryFileSystem() {
@@ -213,7 +253,7 @@ class KernelMountTest {
                 arrived.addAndGet(length);
             }
         };
-        try (MountedToy toy = new MountedToy(slow)) {
+        try (MountedToy toy = new MountedToy(slow, "rw", null, thread -> false, libc)) {
             try (FileChannel open =
                     FileChannel.open(toy.root.resolve("f"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 ByteBuffer content = ByteBuffer.wrap(Shell.randomBytes(bytes));

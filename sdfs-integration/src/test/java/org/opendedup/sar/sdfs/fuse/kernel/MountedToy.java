@@ -30,8 +30,13 @@ final class MountedToy implements AutoCloseable {
 
     /** @param killed tells whether a thread is about to be killed */
     MountedToy(FuseFileSystem operations, String options, Mounter mounter, IntPredicate killed) throws IOException {
+        this(operations, options, mounter, killed, new Libc());
+    }
+
+    /** @param libc serves the mount */
+    MountedToy(FuseFileSystem operations, String options, Mounter mounter, IntPredicate killed, Libc libc)
+            throws IOException {
         assumeFuse();
-        Libc libc = new Libc();
         root = Files.createTempDirectory("sdfs-fuse-");
         MountOptions mountOptions =
                 MountOptions.of(root, "toy").with("threads=4").with(options);
