@@ -36,6 +36,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -253,6 +254,20 @@ class SlowMetadataTest {
         }
         end(truncation);
         assertEquals(MIB, volume.copy(source, 0, target, 0, MIB));
+    }
+
+    /** As a copy. */
+    @Test
+    void aRenameOverAFileDoesNotWaitForATruncation() throws Exception {
+        OpenFile file = volume.open(inode("a"), true);
+        FutureTask<Void> truncation = startTruncation(file);
+        FutureTask<Void> rename =
+                start(() -> volume.rename(Inode.ROOT, bytes("a"), Inode.ROOT, bytes("b"), RenameMode.REPLACE), false);
+        rename.get(LIMIT_S, TimeUnit.SECONDS);
+        assertFalse(truncation.isDone());
+        assertEquals(file.inode(), inode("b"));
+        end(truncation);
+        assertEquals(MIB, volume.attributes(file.inode()).size());
     }
 
     /** Starts the truncation of a file to 1 MiB, and returns when pages of it are being removed. */

@@ -554,7 +554,8 @@ public final class DirectoryTree {
                 if (raw != null) {
                     raws.force(raw);
                 }
-                collector.withRoom(() -> writer.secure(node));
+                // Not after a truncation that is under way: it has stored the bytes that stay.
+                collector.withRoom(() -> writer.trySecure(node));
                 node.checkNotFailed();
             } finally {
                 nodes.unpin(node);

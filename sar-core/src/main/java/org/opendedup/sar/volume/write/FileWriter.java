@@ -317,7 +317,12 @@ public final class FileWriter {
         }
     }
 
-    private boolean trySecure(Node node) throws IOException {
+    /**
+     * Does what {@link #secure} does, but does not wait for a truncation.
+     *
+     * @return false if nothing was done because the file is being truncated
+     */
+    public boolean trySecure(Node node) throws IOException {
         stop.refuseStoring();
         Node.Contents contents = contentsToStore(node);
         if (contents == null) {
