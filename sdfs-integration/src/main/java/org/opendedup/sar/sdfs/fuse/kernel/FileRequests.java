@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.common.Errno;
-import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -336,8 +335,6 @@ final class FileRequests {
         try {
             whole.answer();
             return 0;
-        } catch (PosixException e) {
-            throw e;
         } catch (IOException e) {
             if (!mode.zeroes()) {
                 throw e;
