@@ -246,8 +246,8 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     }
 
     @Override
-    public void replyInTurn(Asker asker, LateReply reply) {
-        lateAnswers.submit(device, asker, reply);
+    public void replyInTurn(Asker asker, boolean takesMinutes, LateReply reply) {
+        lateAnswers.submit(device, asker, takesMinutes, reply);
     }
 
     /**

@@ -121,9 +121,10 @@ final class Dispatcher {
      * Has another thread serve the current request when its user has a turn: a copy of it, because the request buffer
      * holds another one by then.
      *
+     * @param takesMinutes as in {@link Exchange.InTurn}
      * @return false if this is that thread
      */
-    private boolean serveInTurn() {
+    private boolean serveInTurn(boolean takesMinutes) {
         if (isInTurn) {
             return false;
         }
@@ -140,7 +141,7 @@ final class Dispatcher {
                 message,
                 room);
         other.isInTurn = true;
-        exchange.cache().replyInTurn(new Asker(request.uid(), request.unique()), new LateReply() {
+        exchange.cache().replyInTurn(new Asker(request.uid(), request.unique()), takesMinutes, new LateReply() {
             @Override
             public ByteBuffer get() {
                 return room.limit(other.dispatch(message.capacity()));

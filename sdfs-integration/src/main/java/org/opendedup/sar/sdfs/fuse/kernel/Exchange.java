@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -17,7 +16,7 @@ import org.opendedup.sar.volume.posix.Owner;
  * @param request the current request; its buffer holds the next one after the reply
  * @param backings the open files that the kernel reads and writes itself
  * @param unenforced hides permissions of files with access lists; null if the kernel checks the lists
- * @param inTurn has another thread serve the current request when its user has a turn; false: this is that thread
+ * @param inTurn has another thread serve the current request when its user has a turn
  */
 record Exchange(
         FuseFileSystem operations,
@@ -27,15 +26,31 @@ record Exchange(
         Reply reply,
         PassedThroughFiles backings,
         @Nullable AccessLists unenforced,
-        BooleanSupplier inTurn) {
+        InTurn inTurn) {
     /** Returned by a request instead of an error number: another thread will answer. */
     static final int ANSWERED_LATER = -1;
 
-    /** Bytes of a range that a worker serves itself: at the default page size, 256 pages of a recipe. */
+    /** Bytes of a range that a worker searches or copies itself: at the default page size, 256 pages of a recipe. */
     static final long SHORT_BYTES = 64 << 20;
 
-    /** Bytes that a worker cuts off a file itself: some batches of recipe pages, in a tenth of a second. */
-    private static final long SHORT_CUT_BYTES = 256 << 20;
+    /**
+     * Bytes that a worker zeroes, or cuts off a file, itself. A recipe can refer to single bytes, and removing these
+     * references takes more than a second then; any user can make such files, by copying ranges.
+     */
+    static final long SHORT_REMOVAL_BYTES = 4 << 20;
+
+    /** Bytes from which on what is cut off a file may take minutes; less of them usually take a tenth of a second. */
+    private static final long LONG_CUT_BYTES = 256 << 20;
+
+    /** Has another thread serve the current request. */
+    @FunctionalInterface
+    interface InTurn {
+        /**
+         * @param takesMinutes whether it may, so that others do not wait for it
+         * @return false if this is that thread
+         */
+        boolean serves(boolean takesMinutes);
+    }
 
     /**
      * Returns whether another thread serves the current request, because it waits until the file is truncated: the
@@ -43,7 +58,7 @@ record Exchange(
      * bytes there are few: it sends one write(2) of a file at a time, and few requests for mapped files.
      */
     boolean waitsInTurn() {
-        return operations.isBeingTruncated(request.node()) && inTurn.getAsBoolean();
+        return operations.isBeingTruncated(request.node()) && inTurn.serves(true);
     }
 
     /**
@@ -51,8 +66,11 @@ record Exchange(
      * long, or is being truncated.
      */
     boolean isCutInTurn(long newSize) throws IOException {
-        return waitsInTurn()
-                || operations.attributes(request.node()).size() - newSize > SHORT_CUT_BYTES && inTurn.getAsBoolean();
+        if (waitsInTurn()) {
+            return true;
+        }
+        long bytes = operations.attributes(request.node()).size() - newSize;
+        return bytes > SHORT_REMOVAL_BYTES && inTurn.serves(bytes > LONG_CUT_BYTES);
     }
 
     /** Takes the umask and returns the caller with it. Without DONT_MASK, the kernel has already applied the umask. */

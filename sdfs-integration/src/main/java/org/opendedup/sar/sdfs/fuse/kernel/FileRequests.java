@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.ANSWERED_LATER;
 import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.SHORT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.SHORT_REMOVAL_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 
 import java.io.IOException;
@@ -329,7 +330,7 @@ final class FileRequests {
             mode.apply(operations, handle, offset, length);
             return LateAnswer.DONE;
         };
-        if (length > SHORT_BYTES && !operations.isBeingTruncated(request.node())) {
+        if (length > SHORT_REMOVAL_BYTES && !operations.isBeingTruncated(request.node())) {
             return mode.zeroes() ? answerOrDropPages(offset, whole) : answerInTurn(whole);
         }
         try {

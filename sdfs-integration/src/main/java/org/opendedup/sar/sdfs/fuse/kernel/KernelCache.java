@@ -35,10 +35,11 @@ interface KernelCache {
     void answerOrDropPages(Asker asker, long inode, long from, LateAnswer answer);
 
     /**
-     * Does what {@link #answerInTurn} does with a reply that has more than a number, for a request that may take
-     * minutes.
+     * Does what {@link #answerInTurn} does with a reply that has more than a number.
+     *
+     * @param takesMinutes whether the request may, so that others do not wait for it
      */
-    void replyInTurn(Asker asker, LateReply reply);
+    void replyInTurn(Asker asker, boolean takesMinutes, LateReply reply);
 
     /**
      * Whose request is answered.

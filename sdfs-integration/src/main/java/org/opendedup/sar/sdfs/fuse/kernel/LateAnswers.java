@@ -92,8 +92,8 @@ final class LateAnswers implements Closeable {
     }
 
     /** See {@link KernelCache#replyInTurn}. */
-    void submit(SharedDescriptor device, Asker asker, LateReply late) {
-        longThreads.execute(asker.user(), () -> {
+    void submit(SharedDescriptor device, Asker asker, boolean takesMinutes, LateReply late) {
+        (takesMinutes ? longThreads : threads).execute(asker.user(), () -> {
             ByteBuffer whole = late.get();
             if (!whole.hasRemaining()) {
                 return;

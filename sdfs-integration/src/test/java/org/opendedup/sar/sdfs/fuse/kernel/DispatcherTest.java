@@ -90,7 +90,7 @@ class DispatcherTest {
         }
 
         @Override
-        public void replyInTurn(Asker asker, LateReply reply) {
+        public void replyInTurn(Asker asker, boolean takesMinutes, LateReply reply) {
             throw new AssertionError("no request is long");
         }
     }
@@ -198,7 +198,7 @@ class DispatcherTest {
         List<KernelCache.LateReply> later = new ArrayList<>();
         KernelCache inTurn = new NoKernel() {
             @Override
-            public void replyInTurn(Asker asker, LateReply late) {
+            public void replyInTurn(Asker asker, boolean takesMinutes, LateReply late) {
                 assertEquals(UNIQUE, asker.unique());
                 later.add(late);
             }

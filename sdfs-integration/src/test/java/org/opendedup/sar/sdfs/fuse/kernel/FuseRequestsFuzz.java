@@ -45,7 +45,7 @@ public final class FuseRequestsFuzz {
         }
 
         @Override
-        public void replyInTurn(Asker asker, LateReply reply) {
+        public void replyInTurn(Asker asker, boolean takesMinutes, LateReply reply) {
             reply.get();
         }
     }
