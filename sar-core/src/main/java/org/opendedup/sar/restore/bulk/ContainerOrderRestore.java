@@ -47,11 +47,13 @@ public final class ContainerOrderRestore {
         boolean isDue();
 
         /**
-         * Called when all places of chunks of lower containers are written.
+         * Called when all places of chunks of lower containers are written. A container of very many places is written
+         * in parts, between which this may be called as well.
          *
+         * @param bytes bytes of the places in lower containers, from the one on with which the restore began
          * @throws IOException to end the restore
          */
-        void reached(long container) throws IOException;
+        void reached(long container, long bytes) throws IOException;
     }
 
     /**
@@ -66,6 +68,9 @@ public final class ContainerOrderRestore {
         var failure = new AtomicReference<@Nullable IOException>();
         boolean more = place.next();
         Deque<Planned> ahead = new ArrayDeque<>();
+        long present = fromContainer;
+        long bytes = 0;
+        long bytesBelow = 0;
         int mostAhead = containers.answersAtOnce() ? AHEAD : 1;
         try (Decoding decoding = containers.decoding()) {
             while (more || !ahead.isEmpty()) {
@@ -83,11 +88,16 @@ public final class ContainerOrderRestore {
                     ahead.stream().limit(AHEAD / 2).forEach(Planned::expect);
                 }
                 Planned next = ahead.remove();
+                if (next.container != present) {
+                    present = next.container;
+                    bytesBelow = bytes;
+                }
                 if (milestones.isDue()) {
                     decoding.close();
                     throwIfFailed(failure);
-                    milestones.reached(next.container);
+                    milestones.reached(present, bytesBelow);
                 }
+                bytes += next.bytes;
                 read(next, decoding);
                 throwIfFailed(failure);
             }
@@ -99,12 +109,14 @@ public final class ContainerOrderRestore {
     private final class Planned {
         private final long container;
         private final PlaceBatch batch;
+        private final long bytes;
         private int @Nullable [] frames;
 
         Planned(long container, PlaceBatch batch) {
             this.container = container;
             this.batch = batch;
-            containers.expect(container, batch.bytes());
+            bytes = batch.bytes();
+            containers.expect(container, bytes);
         }
 
         int[] frames() {

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -116,7 +117,7 @@ class ContainerOrderRestoreTest {
         }
 
         @Override
-        public void reached(long container) {}
+        public void reached(long container, long bytes) {}
     };
 
     private void addAll() throws IOException {
@@ -176,17 +177,48 @@ class ContainerOrderRestoreTest {
             }
 
             @Override
-            public void reached(long container) {
+            public void reached(long container, long bytes) {
                 reached.add(container);
                 long below = references.stream()
                         .filter(reference -> ChunkId.container(reference.chunkId) < container)
                         .count();
                 assertEquals(below * CHUNK, target.written.get());
+                assertEquals(below * CHUNK, bytes);
             }
         });
         assertTrue(reached.size() > 3, reached::toString);
         assertEquals(first, reached.get(0));
         assertEquals(reached.stream().sorted().distinct().toList(), reached);
+    }
+
+    @Test
+    void aMilestoneWithinAContainerDoesNotCountTheBytesThatAreWrittenAgain() throws IOException {
+        Reference early = references.get(0);
+        Reference late = references.get(references.size() - 1);
+        int copies = PlaceBatch.MAX_PLACES + 5;
+        places.add(early.chunkId, 0, 100, early.fingerprintPrefix, FILE, 0);
+        for (int i = 0; i < copies; i++) {
+            places.add(late.chunkId, 0, 1, late.fingerprintPrefix, FILE, 100 + i);
+        }
+        Map<Long, List<Long>> bytesAt = new TreeMap<>();
+        restore(100 + copies, 0, new Milestones() {
+            @Override
+            public boolean isDue() {
+                return true;
+            }
+
+            @Override
+            public void reached(long container, long bytes) {
+                bytesAt.computeIfAbsent(container, unused -> new ArrayList<>()).add(bytes);
+            }
+        });
+        assertEquals(
+                Map.of(
+                        ChunkId.container(early.chunkId),
+                        List.of(0L),
+                        ChunkId.container(late.chunkId),
+                        List.of(100L, 100L)),
+                bytesAt);
     }
 
     @Test

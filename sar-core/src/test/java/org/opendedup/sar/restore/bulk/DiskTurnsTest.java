@@ -73,7 +73,7 @@ class DiskTurnsTest {
                                 }
 
                                 @Override
-                                public void reached(long container) {}
+                                public void reached(long container, long bytes) {}
                             });
             assertEquals(offset, written.get());
             assertEquals(containers.size(), queue.turns());

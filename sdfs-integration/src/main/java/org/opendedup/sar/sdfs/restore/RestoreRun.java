@@ -256,6 +256,9 @@ record RestoreRun(
         private final Destination destination;
         private final TreePlan plan;
         private State state;
+        /** Bytes that an earlier restore wrote. */
+        private final long bytesResumed;
+
         private long lastNanos = System.nanoTime();
 
         Filling(EntryLog entries, Destination destination, TreePlan plan, State state) {
@@ -263,12 +266,13 @@ record RestoreRun(
             this.destination = destination;
             this.plan = plan;
             this.state = state;
+            bytesResumed = state.bytes();
         }
 
         State run(Places places) throws IOException {
             progress.phase(Phase.RESTORING);
             volume.maintenance().restorer().restore(places, state.nextContainer(), this, this);
-            reached(ChunkId.MAX_CONTAINER);
+            reached(ChunkId.MAX_CONTAINER, progress.placed() - bytesResumed);
             return state;
         }
 
@@ -303,10 +307,10 @@ record RestoreRun(
         }
 
         @Override
-        public void reached(long container) throws IOException {
+        public void reached(long container, long bytes) throws IOException {
             sync();
             RestoreStatus now = progress.status();
-            state = state.reached(container, progress.placed(), now.damagedPlaces());
+            state = state.reached(container, bytesResumed + bytes, now.damagedPlaces());
             record(state);
             stop.throwIfStopped();
             lastNanos = System.nanoTime();
