@@ -32,6 +32,9 @@ import org.slf4j.LoggerFactory;
 public final class SnapshotCare implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotCare.class);
 
+    /** A number of no snapshot: of a deletion, whichever has the name. */
+    public static final long ANY = 0;
+
     /** The form of names that Samba's shadow_copy2 expects by default, in UTC. */
     private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'@GMT-'yyyy.MM.dd-HH.mm.ss", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
@@ -169,11 +172,32 @@ public final class SnapshotCare implements AutoCloseable {
         return record.heldUntilMs() > clock.millis();
     }
 
-    /** Deletes a snapshot. */
-    public synchronized void delete(String name) throws IOException {
+    /**
+     * Deletes a snapshot. ENOENT, also if the name belongs to another one by now.
+     *
+     * @param number that of the snapshot; {@link #ANY}: whichever has the name
+     */
+    public synchronized void delete(String name, long number) throws IOException {
         requireOpen();
+        if (number != ANY && !isThere(number)) {
+            throw new PosixException(
+                    Reason.ENOENT, "snapshot '" + Printable.line(name) + "' was deleted by another command");
+        }
         snapshots.delete(name);
         LOG.info("volume {}: snapshot {} is deleted", volume, Printable.line(name));
+    }
+
+    private boolean isThere(long number) {
+        return snapshots.list().stream().anyMatch(record -> record.number() == number);
+    }
+
+    /** Deletes a snapshot; returns false if it is not there any more. */
+    private synchronized boolean deleteIfThere(SnapshotRecord record) throws IOException {
+        if (!isThere(record.number())) {
+            return false;
+        }
+        delete(record.name(), record.number());
+        return true;
     }
 
     /**
@@ -264,10 +288,10 @@ public final class SnapshotCare implements AutoCloseable {
                 held.add(record);
                 continue;
             }
-            if (!dryRun) {
-                delete(record.name());
+            // Another command may have deleted it since it was listed, and another snapshot may have its name.
+            if (dryRun || deleteIfThere(record)) {
+                deleted.add(record);
             }
-            deleted.add(record);
         }
         return new Pruned(deleted, held, considered.size() - expired.size());
     }

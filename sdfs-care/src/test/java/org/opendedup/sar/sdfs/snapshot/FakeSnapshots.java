@@ -22,6 +22,10 @@ public final class FakeSnapshots implements SnapshotSource {
     private final InstantSource clock;
     private final List<SnapshotRecord> all = new ArrayList<>();
     private long next = 1;
+    /** What another user does after the next list; null: nothing. */
+    @Nullable
+    Runnable afterList;
+
     /** Whether they are those of another volume. */
     boolean isReplica;
 
@@ -31,7 +35,13 @@ public final class FakeSnapshots implements SnapshotSource {
 
     @Override
     public synchronized List<SnapshotRecord> list() {
-        return List.copyOf(all);
+        List<SnapshotRecord> listed = List.copyOf(all);
+        Runnable after = afterList;
+        afterList = null;
+        if (after != null) {
+            after.run();
+        }
+        return listed;
     }
 
     @Override

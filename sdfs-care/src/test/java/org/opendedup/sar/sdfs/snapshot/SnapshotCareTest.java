@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -114,7 +115,7 @@ class SnapshotCareTest {
         assertEquals(List.of(first, "@GMT-2026.05.01-13.00.00", "@GMT-2026.05.01-14.00.00"), names());
         assertEquals(
                 List.of(first), names(care.prune(care.rules(), false, false).held()));
-        assertThrows(PosixException.class, () -> care.delete(first));
+        assertThrows(PosixException.class, () -> care.delete(first, SnapshotCare.ANY));
         assertThrows(IllegalArgumentException.class, () -> care.hold(first, now.toEpochMilli()));
         pass(Duration.ofHours(2));
         care.createScheduled();
@@ -136,12 +137,44 @@ class SnapshotCareTest {
         assertEquals(List.of("a2"), names());
     }
 
+    /** The new one has the name of one that no rule keeps; that one is gone already, and the others still go. */
+    @Test
+    void pruningLeavesASnapshotThatGotTheNameOfAnotherOneMeanwhile() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            care.create("a" + i, 0);
+            pass(Duration.ofMinutes(1));
+        }
+        snapshots.afterList = () -> makeAgain("a0");
+        Pruned pruned = care.prune(KeepRules.parse("last=1"), true, false);
+        assertEquals(List.of("a1", "a2"), names(pruned.deleted()));
+        assertEquals(List.of("a3", "a0"), names());
+    }
+
+    private void makeAgain(String name) {
+        try {
+            care.delete(name, SnapshotCare.ANY);
+            care.create(name, 0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aDeletionByNumberLeavesASnapshotThatGotTheName() throws IOException {
+        long number = care.create("a", 0).number();
+        makeAgain("a");
+        assertThrows(PosixException.class, () -> care.delete("a", number));
+        assertEquals(List.of("a"), names());
+        care.delete("a", snapshots.list().get(0).number());
+        assertEquals(List.of(), names());
+    }
+
     @Test
     void nothingIsMadeOrDeletedWhenTheVolumeIsBeingClosed() throws IOException {
         care.create("kept", 0);
         care.close();
         assertThrows(IOException.class, () -> care.create("more", 0));
-        assertThrows(IOException.class, () -> care.delete("kept"));
+        assertThrows(IOException.class, () -> care.delete("kept", SnapshotCare.ANY));
         assertEquals(List.of("kept"), names());
     }
 

@@ -64,6 +64,9 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 set --snapshot-schedule='0 0 * * * ?'      # one each hour, from now on"
         })
 final class SnapshotCommand extends CommandGroup {
+    /** Argument of requests, and key of answers. */
+    private static final String SNAPSHOT = "snapshot";
+
     private static final String NAMES = "Name of a snapshot, as 'snapshot list' shows it.";
     private static final String DATE_LABEL = "DATE";
     private static final String DATE =
@@ -110,7 +113,7 @@ final class SnapshotCommand extends CommandGroup {
             throws IOException, CommandFailedException {
         var request = new LinkedHashMap<String, Object>();
         if (snapshot != null) {
-            request.put("snapshot", snapshot);
+            request.put(SNAPSHOT, snapshot);
         }
         if (until != null) {
             request.put("untilMs", untilMs("create", until));
@@ -301,12 +304,13 @@ final class SnapshotCommand extends CommandGroup {
         }
         var deleted = new ArrayList<String>();
         var failed = new ArrayList<Map<String, String>>();
-        for (String snapshot : withoutRanges(snapshots)) {
+        for (Map<String, Object> named : withoutRanges(snapshots)) {
+            String snapshot = (String) named.get(SNAPSHOT);
             try {
-                var unused = ask(SnapshotControl.DELETE, Map.of("snapshot", snapshot));
+                var unused = ask(SnapshotControl.DELETE, named);
                 deleted.add(snapshot);
             } catch (IOException e) {
-                failed.add(Map.of("snapshot", snapshot, "error", FailureText.of(e)));
+                failed.add(Map.of(SNAPSHOT, snapshot, "error", FailureText.of(e)));
                 cli().environment().err().println("sdfscli: " + Printable.line(FailureText.of(e)));
             }
         }
@@ -321,14 +325,19 @@ final class SnapshotCommand extends CommandGroup {
         return ask(SnapshotControl.SELECT, Map.of("snapshots", snapshots, "space", withSpace ? 1 : 0));
     }
 
-    /** Returns the names of all snapshots that are named or in a range. */
-    private List<String> withoutRanges(List<String> snapshots) throws IOException, CommandFailedException {
+    /**
+     * Returns what names all snapshots that are named or in a range: with a range, also by their numbers, so that none
+     * is deleted that gets a name of the range meanwhile.
+     */
+    private List<Map<String, Object>> withoutRanges(List<String> snapshots) throws IOException, CommandFailedException {
         if (snapshots.stream().noneMatch(name -> name.contains(VolumeSnapshots.RANGE))) {
-            return snapshots;
+            return snapshots.stream()
+                    .map(name -> Map.<String, Object>of(SNAPSHOT, name))
+                    .toList();
         }
         var selected = Json.record(select(snapshots, false), SnapshotReport.Deletion.class);
         return Stream.concat(selected.deleted().stream(), selected.held().stream())
-                .map(SnapshotReport.One::snapshot)
+                .map(one -> Map.<String, Object>of(SNAPSHOT, one.snapshot(), "number", one.number()))
                 .toList();
     }
 
@@ -350,7 +359,7 @@ final class SnapshotCommand extends CommandGroup {
             @Option(names = "--until", required = true, paramLabel = DATE_LABEL, description = DATE) String until)
             throws IOException, CommandFailedException {
         Map<String, Object> held =
-                ask(SnapshotControl.HOLD, Map.of("snapshot", snapshot, "untilMs", untilMs("hold", until)));
+                ask(SnapshotControl.HOLD, Map.of(SNAPSHOT, snapshot, "untilMs", untilMs("hold", until)));
         print(
                 named(held),
                 "Snapshot " + Printable.line(snapshot) + " is held until "

@@ -46,8 +46,9 @@ public final class SnapshotControl {
             }
             case DELETE -> {
                 String name = arguments.text("snapshot");
+                long number = arguments.number("number", SnapshotCare.ANY);
                 arguments.end();
-                care.delete(name);
+                care.delete(name, number);
                 yield new SnapshotReport.Deleted(name, care.source().beingFreed());
             }
             case SELECT -> {
