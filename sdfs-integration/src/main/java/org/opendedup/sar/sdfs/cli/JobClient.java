@@ -35,6 +35,9 @@ final class JobClient {
             FileControl.CLONE,
             SnapshotDiffControl.JOB);
 
+    /** The phase of a job that looks for its files. */
+    private static final String WALKING = "walking";
+
     private final VolumeClient cli;
     private final String command;
     private final String kind;
@@ -191,12 +194,21 @@ final class JobClient {
     static String lastWords(String kind, Map<String, Object> report) {
         return switch (String.valueOf(report.get("state"))) {
             case "running" -> "the " + kind + " is being stopped";
-            case "stopped" ->
-                "the " + kind + " is stopped; the same command "
-                        + (STARTING_ANEW.contains(kind) ? "begins another" : "continues it");
+            case "stopped" -> "the " + kind + " is stopped" + goingOn(kind, report);
             case "done" -> "the " + kind + " was done already";
             default -> "the " + kind + " failed: " + report.get("error");
         };
+    }
+
+    /** Returns the end of a message that a job is stopped: what the same command does. */
+    static String goingOn(String kind, Map<String, Object> report) {
+        if (STARTING_ANEW.contains(kind)) {
+            return "; the same command begins another";
+        }
+        // What the first walk of a restore has made may not be what the tree has later; a further walk goes on.
+        return WALKING.equals(report.get("phase"))
+                ? " while it looked for files; the same command continues it, or says what to remove first"
+                : "; the same command continues it";
     }
 
     private void show(Map<String, Object> report) {
@@ -224,7 +236,7 @@ final class JobClient {
         long bytes = Json.number(report, "bytes");
         long done = Json.number(report, "bytesDone");
         String paused = Boolean.TRUE.equals(report.get("paused")) ? ", paused" : "";
-        if ("walking".equals(report.get("phase")) || bytes == 0) {
+        if (WALKING.equals(report.get("phase")) || bytes == 0) {
             long entries = Json.number(report, "entries");
             return (entries == 0 ? "looking" : "found " + entries + " files and folders, " + ByteSize.rounded(bytes))
                     + paused + "      ";

@@ -36,7 +36,8 @@ import picocli.CommandLine.Parameters;
             "After an interruption (Ctrl-C, a crash, an unmount) the same command continues the restore. For this,",
             "the folder .NAME.sdfs-restore is kept in the destination's parent folder until the restore is complete,",
             "with 40 bytes for each chunk. If the contents of files changed since the restore began, or were stored",
-            "elsewhere, it writes all bytes again. If there are other files, it says so and asks you to begin again.",
+            "elsewhere, it writes all bytes again. If there are other files, or it had not found all files yet, it",
+            "says what to remove to begin again.",
             "",
             "Every chunk is verified. A damaged chunk becomes a hole in the restored file, the name of the file and",
             "the offset are printed, and the restore continues. What the destination refuses is printed too: a file",
@@ -90,7 +91,7 @@ final class RestoreCommand extends VolumeCommand {
             throw new CommandFailedException(
                     "failed".equals(report.get("state"))
                             ? "the restore failed: " + report.get("error")
-                            : "the restore was stopped; the same command continues it");
+                            : "the restore was stopped" + JobClient.goingOn(FileControl.RESTORE, report));
         }
         if (status.damagedPlaces() + status.filesMissing() != 0) {
             return ExitCode.FAILED;

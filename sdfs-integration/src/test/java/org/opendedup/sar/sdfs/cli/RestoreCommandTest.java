@@ -151,7 +151,10 @@ class RestoreCommandTest {
 
     @Test
     void anInterruptedCommandSaysWhatCameOfIt() {
-        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped")).endsWith("continues it"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped", "phase", "restoring"))
+                .endsWith("continues it"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped", "phase", "walking"))
+                .endsWith("or says what to remove first"));
         assertTrue(JobClient.lastWords(DamagedCommand.JOB, Map.of("state", "stopped"))
                 .endsWith("begins another"));
         assertTrue(JobClient.lastWords("check", Map.of("state", "stopped")).endsWith("begins another"));
