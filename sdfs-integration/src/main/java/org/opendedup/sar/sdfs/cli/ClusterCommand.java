@@ -21,6 +21,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.OnInterrupt;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.report.Json;
@@ -576,13 +577,10 @@ final class ClusterCommand extends VolumeCommand {
             if (!away.isEmpty()) {
                 tell("away", away.stream().map(Member::place).toList());
             }
-            Thread onEnd = new Thread(cluster::withdraw, "end of cluster");
-            Runtime.getRuntime().addShutdownHook(onEnd);
-            try {
+            try (var unused = new OnInterrupt("end of cluster", cluster::withdraw)) {
                 return work.run(cluster, line::at);
             } finally {
                 line.clear();
-                Runtime.getRuntime().removeShutdownHook(onEnd);
             }
         }
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.OnInterrupt;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
@@ -33,6 +34,7 @@ final class JobClient {
             DamagedCommand.JOB,
             BackupControl.COMMAND,
             FileControl.CLONE,
+            SendCommand.STREAM,
             SnapshotDiffControl.JOB);
 
     /** The phase of a job that looks for its files. */
@@ -148,21 +150,8 @@ final class JobClient {
     /** Waits for the end of a job, which is stopped if the command is interrupted. */
     private Map<String, Object> orStop(long number, Wait wait)
             throws IOException, CommandFailedException, InterruptedException {
-        Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
-        Runtime.getRuntime().addShutdownHook(interrupted);
-        try {
+        try (var unused = new OnInterrupt("sdfscli-stop", () -> stop(number))) {
             return wait.forEnd();
-        } finally {
-            removeHook(interrupted);
-        }
-    }
-
-    /** Removes the hook. If the process is already ending, the hook is running and finishes the work. */
-    private static void removeHook(Thread hook) throws InterruptedException {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException ending) {
-            hook.join();
         }
     }
 

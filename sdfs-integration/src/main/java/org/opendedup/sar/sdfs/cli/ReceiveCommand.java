@@ -18,6 +18,7 @@ import org.opendedup.sar.keys.KeyHeader;
 import org.opendedup.sar.keys.Secret;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.OnInterrupt;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.keys.SecretOptions;
 import org.opendedup.sar.sdfs.cli.keys.StreamSecretOptions;
@@ -167,7 +168,11 @@ final class ReceiveCommand extends VolumeCommand {
     private void receive(SnapshotReceiver receiver) throws IOException {
         InputStream in = new BufferedInputStream(System.in, BUFFER_BYTES);
         if (!answers) {
-            List<Report> received = receive(receiver, in, null);
+            List<Report> received;
+            // With an answer, the sender says what comes of it.
+            try (var unused = new OnInterrupt("sdfscli-interrupted", this::sayInterrupted)) {
+                received = receive(receiver, in, null);
+            }
             if (received.isEmpty()) {
                 throw withPoint(new EOFException("there is no stream on the standard input"), receiver);
             }
@@ -192,6 +197,16 @@ final class ReceiveCommand extends VolumeCommand {
                 throw e;
             }
         }
+    }
+
+    private void sayInterrupted() {
+        cli().environment()
+                .err()
+                .println(
+                        "sdfscli: receiving is interrupted, and what was received stays: the same stream again goes on,"
+                                + " or 'send --resume' with the point that sdfscli " + cli().name()
+                                + " receive < /dev/null names");
+        cli().environment().err().flush();
     }
 
     private void note(String action, String snapshot) throws IOException {

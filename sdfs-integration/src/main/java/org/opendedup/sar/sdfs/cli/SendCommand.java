@@ -54,6 +54,9 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 send monday | ssh backup sdfscli copy0 receive"
         })
 final class SendCommand extends VolumeCommand {
+    /** The job without a receiver that answers: only {@code --resume} goes on with it. */
+    static final String STREAM = "stream";
+
     /** Time in which a receiver ends after the transfer, in seconds. */
     private static final int ENDING_SECONDS = 60;
 
@@ -156,7 +159,8 @@ final class SendCommand extends VolumeCommand {
     private Map<String, Object> follow(ControlSocket.Held held)
             throws IOException, CommandFailedException, InterruptedException {
         VolumeClient cli = cli();
-        return new JobClient(cli, SendControl.COMMAND, !cli.json).follow(held.result(), true);
+        String kind = to == null ? STREAM : SendControl.COMMAND;
+        return new JobClient(cli, SendControl.COMMAND, kind, !cli.json).follow(held.result(), true);
     }
 
     private Map<String, Object> toOutput(ControlSocket.Held held, ByteConnection bytes)

@@ -11,6 +11,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.Volume;
@@ -41,6 +43,8 @@ import org.opendedup.sar.volume.send.SnapshotSend;
 class ReceiveCommandTest {
     private static final Owner OWNER = new Owner(1, 1);
     private static final int BYTES = 1 << 20;
+    /** Exit code of a JVM that gets SIGTERM. */
+    private static final int TERMINATED = 143;
 
     @TempDir
     Path folder;
@@ -196,6 +200,47 @@ class ReceiveCommandTest {
         }
         // The control: without the option it is received.
         assertEquals(ExitCode.OK, receive(stream), output.err());
+    }
+
+    @Test
+    void whoInterruptsItIsToldHowItGoesOn() throws Exception {
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Interrupted.class.getName(),
+                        folder.resolve("etc").toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(child.getInputStream().readAllBytes(), ISO_8859_1);
+        assertEquals(TERMINATED, child.waitFor(), said);
+        assertTrue(said.contains("receiving is interrupted, and what was received stays"), said);
+    }
+
+    /** Gets a signal when it waits for its input. */
+    static final class Interrupted {
+        private Interrupted() {}
+
+        public static void main(String[] folders) {
+            System.setIn(new InputStream() {
+                @Override
+                public int read() throws IOException {
+                    new ProcessBuilder(
+                                    "kill",
+                                    String.valueOf(ProcessHandle.current().pid()))
+                            .start();
+                    try {
+                        Thread.sleep(Long.MAX_VALUE);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    return -1;
+                }
+            });
+            var err = new PrintWriter(System.err, true, ISO_8859_1);
+            var environment = new Environment(Map.of("SDFS_CONFIG_DIR", folders[0]), err, err);
+            CommandRunner.run(new SdfsCli(environment), environment, "copy0", "receive");
+        }
     }
 
     @Test

@@ -158,6 +158,8 @@ class RestoreCommandTest {
         assertTrue(JobClient.lastWords(DamagedCommand.JOB, Map.of("state", "stopped"))
                 .endsWith("begins another"));
         assertTrue(JobClient.lastWords("check", Map.of("state", "stopped")).endsWith("begins another"));
+        assertTrue(JobClient.lastWords(SendCommand.STREAM, Map.of("state", "stopped"))
+                .endsWith("begins another"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "running")).endsWith("being stopped"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "done")).endsWith("done already"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "failed", "error", "no space"))
