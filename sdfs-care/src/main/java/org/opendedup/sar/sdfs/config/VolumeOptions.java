@@ -354,7 +354,7 @@ public final class VolumeOptions {
             .changedBy("set --local-cache")
             .atNextMount()
             .ofMachine()
-            .text("Size of --local-cache.");
+            .text("How much of what the store has stays on this machine.");
 
     private static final Section INDEX_ON_SSD =
             new Section("A chunkstash index on an SSD (see docs/INDEXES.md)", "", "");

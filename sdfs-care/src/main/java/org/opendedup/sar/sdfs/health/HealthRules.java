@@ -81,7 +81,7 @@ public final class HealthRules {
                     (lost == 1 ? "1 file is" : lost + " files are")
                             + " lost: the bytes were only on the fast tier, which"
                             + " does not have them any more, and reading gives an I/O error",
-                    "List the files, restore them from a backup, and delete those that no backup has",
+                    "List the files and delete them; then bring those back that a backup has",
                     tierCommand + "status");
         }
         if (tier.hanging() != null) {

@@ -52,7 +52,7 @@ final class TierCommand extends CommandGroup {
                 "               nobody used the volume, so that migrating them only deletes them",
                 "Lost           files whose bytes were only on the fast tier, which does not have them any more. "
                         + "Reading",
-                "               them gives an I/O error. Restore them from a backup, or delete them",
+                "               them gives an I/O error. Delete them; then bring them back from a backup",
                 "",
                 "Examples:",
                 "  sdfscli pool0 tier status",
