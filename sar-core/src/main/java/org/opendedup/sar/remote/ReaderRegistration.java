@@ -27,7 +27,9 @@ import org.slf4j.LoggerFactory;
  * in these metadata. Renewed every five minutes; see {@link Readers}. Safe for use by many threads.
  *
  * <p>A renewal puts the next object, and then asks for the one before. If that is gone, the owner has taken this reader
- * for dead, and may have deleted packs: the registration is lost, for ever.
+ * for dead, and may have deleted packs: the registration is lost, for ever. Else the one before stays until the next
+ * renewal. A list may lack an object that is made or deleted while the list is made: if both happened in one renewal,
+ * the owner would see no object of a reader that lives.
  */
 public final class ReaderRegistration implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ReaderRegistration.class);
@@ -41,6 +43,8 @@ public final class ReaderRegistration implements Closeable {
     private final ObjectStore store;
     /** Guarded by this. */
     private ReaderNames.Parts current;
+    /** The one before {@link #current}; null: there is none. Guarded by this. */
+    private ReaderNames.@Nullable Parts former;
 
     private volatile boolean isLost;
     private @Nullable ScheduledThreadPoolExecutor timer;
@@ -133,9 +137,12 @@ public final class ReaderRegistration implements Closeable {
             store.delete(List.of(ReaderNames.of(next)));
             return;
         }
-        String before = ReaderNames.of(current);
+        ReaderNames.Parts replaced = former;
+        former = current;
         current = next;
-        store.delete(List.of(before));
+        if (replaced != null) {
+            store.delete(List.of(ReaderNames.of(replaced)));
+        }
     }
 
     /** Returns whether the registration is there. */
