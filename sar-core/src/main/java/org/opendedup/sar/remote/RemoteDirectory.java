@@ -692,13 +692,14 @@ public final class RemoteDirectory implements Directory, Closeable {
     @Override
     public List<String> listFrom(String from) throws IOException {
         Set<String> names = new TreeSet<>(staging.listFrom(from));
+        // Tails first: a pack that takes their place meanwhile is in the second list.
+        for (ObjectPage.Entry tail : ObjectLists.from(store, PackNames.TAILS, from)) {
+            names.add(PackNames.packOf(tail.name()));
+        }
         for (ObjectPage.Entry object : ObjectLists.from(store, PackNames.PACKS, from)) {
             String name = object.name().substring(PackNames.PACKS.length());
             names.add(name);
             reads.found(name, object.length());
-        }
-        for (ObjectPage.Entry tail : ObjectLists.from(store, PackNames.TAILS, from)) {
-            names.add(PackNames.packOf(tail.name()));
         }
         names.removeIf(name -> name.isEmpty() || deletions.has(name) || BlockCache.isSegment(name));
         return List.copyOf(names);

@@ -439,6 +439,28 @@ final class RemoteDirectoryTest {
         assertTrue(found.isComplete());
     }
 
+    /** The same while a machine elsewhere lists the packs. */
+    @Test
+    void aPackIsListedWhileItTakesThePlaceOfItsTails() throws IOException {
+        try (RemoteDirectory elsewhere = open("elsewhere", 1 << 30)) {
+            Output output = directory.create(PACK);
+            output.append(ByteBuffer.wrap(bytes(3000, 5)));
+            output.force();
+            directory.await(directory.mark());
+            store.beforeList = () -> {
+                store.beforeList = () -> {
+                    store.beforeList = null;
+                    output.close();
+                    TestWait.until(() -> directory.missingBytes() == 0);
+                    TestWait.until(() -> store.listAll(PackNames.TAILS, "").isEmpty());
+                    return null;
+                };
+                return null;
+            };
+            assertEquals(List.of(PACK), elsewhere.list());
+        }
+    }
+
     /** The list of a gateway lags behind what was put. */
     @Test
     void aTailThatAListLacksIsFoundByItsName() throws IOException {
