@@ -458,7 +458,7 @@ public final class FileDirectory implements Directory {
 
     @Override
     public long usableBytes() throws IOException {
-        return Files.getFileStore(root).getUsableSpace();
+        return FileDevice.of(root).usableBytes();
     }
 
     @Override
