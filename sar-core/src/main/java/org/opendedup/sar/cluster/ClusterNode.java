@@ -146,6 +146,12 @@ record ClusterNode(
         }
     }
 
+    /** Returns the list of volumes that it has by now; null before it got one. */
+    @Nullable
+    Membership newestMembership() throws IOException {
+        return withMembers(this).membership;
+    }
+
     /** @throws IOException if the volume does not answer: a failure of one of its objects says nothing of this one */
     void requireThere() throws IOException {
         store.status(IDENTITY);

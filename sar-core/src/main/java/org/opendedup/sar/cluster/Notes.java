@@ -100,11 +100,14 @@ final class Notes {
         }
 
         /**
-         * Does nothing if the note is there since it was made: nothing that it excludes was done meanwhile.
+         * Does nothing if the note is there since it was made: nothing that it excludes was done meanwhile. A lost
+         * volume is given up without asking for notes, so the lists of volumes are compared, too.
          *
-         * @throws IOException if it is not: it was taken for one of a killed process, or went with its volume
+         * @throws IOException if it is not there: it was taken for one of a killed process, or went with its volume. Or
+         *     if a volume was given up
          */
         void requireNoted() throws IOException {
+            volumes.requireMembers();
             for (ClusterNode node : noted) {
                 try {
                     node.store().status(object);

@@ -118,6 +118,21 @@ final class Volumes implements Closeable {
         }
     }
 
+    /** @throws IOException if one that is there is no volume of the cluster any more: nobody finds blocks on it */
+    void requireMembers() throws IOException {
+        for (ClusterNode node : nodes()) {
+            Membership list = node.newestMembership();
+            for (ClusterNode member : nodes()) {
+                if (list != null
+                        && list.version() > membership.version()
+                        && list.member(member.id()).isEmpty()) {
+                    throw new IOException(member.folder() + " was removed from " + list.name()
+                            + " just now, and may have blocks that this command needs; repeat it");
+                }
+            }
+        }
+    }
+
     /**
      * Stores a block durably, on the first volume in its order that is there, stays and has room.
      *

@@ -288,6 +288,28 @@ class ClusterTest {
         }
     }
 
+    /** Another machine does not reach a volume, and gives it up, while this one puts blocks there. */
+    @Test
+    void aPutToAVolumeThatIsGivenUpMeanwhileIsRepeated() throws IOException {
+        Map<String, byte[]> files = files(FILES);
+        Path lost = folders.get(2);
+        try (Cluster cluster = open();
+                ArchiveWriter writer = cluster.write("one")) {
+            for (Map.Entry<String, byte[]> file : files.entrySet()) {
+                writer.addFile(entry(file.getKey()), new ByteArrayInputStream(file.getValue()));
+            }
+            try (Cluster elsewhere = Cluster.open(NAME, folders.subList(0, 2), SHAPE)) {
+                elsewhere.forget(lost, true);
+            }
+            assertThrows(IOException.class, writer::finish);
+        }
+        try (Cluster cluster = open()) {
+            assertEquals(List.of(), cluster.list());
+            put(cluster, "one", files);
+            assertEquals(FILES, readable(cluster, "one", files));
+        }
+    }
+
     @Test
     void wrongBytesAreNeverReturned() throws IOException {
         Map<String, byte[]> files = files(FILES);
