@@ -34,8 +34,6 @@ public final class LeaseKeeper implements Closeable {
     private static final Duration ANSWER = Duration.ofSeconds(2);
     /** Renewals that wait for an answer at the same time. */
     private static final int MOST_WAITING = 4;
-    /** Time for which users wait for a lease that cannot be renewed: as long as for a store that does not answer. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** Time for which a store that does not answer is asked for the lease. */
     private static final long ASK_NS = Duration.ofSeconds(60).toNanos();
 
@@ -57,6 +55,12 @@ public final class LeaseKeeper implements Closeable {
     private volatile boolean closed;
     /** Whether users wait. Guarded by this. */
     private boolean isExpired;
+    /**
+     * When it was first seen that the lease has expired, since it was valid last; null: it was not. Guarded by this.
+     * All users wait for the same end: few threads serve requests, so the last of many would wait for many minutes, one
+     * after the other.
+     */
+    private @Nullable Long expiredSinceNs;
     /** Whether listeners were told that it is lost. Guarded by this. */
     private boolean isLost;
 
@@ -206,6 +210,7 @@ public final class LeaseKeeper implements Closeable {
             wasLost = isLost;
             isExpired = lost == null && !closed && !lease.isValid();
             isLost = lost != null;
+            expiredSinceNs = isExpired ? Long.valueOf(expiredSince()) : null;
             notifyAll();
         }
         if (lost != null) {
@@ -233,7 +238,8 @@ public final class LeaseKeeper implements Closeable {
     /**
      * Returns when what the lease protects may be used.
      *
-     * @throws LeaseLostException if another has the lease, or it could not be renewed for a minute after it expired
+     * @throws LeaseLostException if another has the lease, or it could not be renewed for a minute after it was seen to
+     *     have expired
      */
     public void require() throws IOException {
         if (!lease.isValid()) {
@@ -286,14 +292,15 @@ public final class LeaseKeeper implements Closeable {
     }
 
     private void awaitValid() throws IOException {
-        long began = System.nanoTime();
         synchronized (this) {
+            long since = expiredSince();
+            expiredSinceNs = since;
             while (!lease.isValid()) {
                 String lost = lease.lost();
                 if (lost != null) {
                     throw new LeaseLostException(lost);
                 }
-                long leftNs = PATIENCE.toNanos() - (System.nanoTime() - began);
+                long leftNs = terms.patience().toNanos() - (System.nanoTime() - since);
                 if (leftNs <= 0 || closed) {
                     throw new LeaseLostException("the lease of the volume could not be renewed in time: " + problem());
                 }
@@ -306,6 +313,10 @@ public final class LeaseKeeper implements Closeable {
                 }
             }
         }
+    }
+
+    private synchronized long expiredSince() {
+        return expiredSinceNs == null ? System.nanoTime() : expiredSinceNs;
     }
 
     /** Returns whether another has the lease. */

@@ -222,7 +222,8 @@ final class LeaseWorld {
 
         private LeaseTerms impatient() {
             LeaseTerms terms = LeaseTerms.DEFAULT;
-            return new LeaseTerms(terms.serves().dividedBy(2), terms.serves(), terms.period(), terms.retry());
+            return new LeaseTerms(
+                    terms.serves().dividedBy(2), terms.serves(), terms.period(), terms.retry(), terms.patience());
         }
 
         /** Does something later, unless the process has ended by then. */
