@@ -84,8 +84,9 @@ public final class FileDirectory implements Directory {
     private final TransferBuffers buffers;
 
     /**
-     * Folders whose entries changed since the folder was last forced, with these entries. A change that failed is not
-     * among them, unless it can be seen: a folder on a disk that is gone, or read-only, could not be forced.
+     * Folders whose entries changed since the folder was last forced, with these entries as far as they are there: a
+     * volume that is only read forces nothing, and its cache makes and deletes files for months. A change that failed
+     * is not among them, unless it can be seen: a folder on a disk that is gone, or read-only, could not be forced.
      */
     private final Map<Path, Set<Path>> changed = new ConcurrentHashMap<>();
 
@@ -220,7 +221,7 @@ public final class FileDirectory implements Directory {
         Path path = resolve(name);
         changing(() -> {
             deleteFile(path);
-            noteChange(path);
+            noteDeletion(path);
             inDoubt.remove(path);
             return path;
         });
@@ -232,7 +233,7 @@ public final class FileDirectory implements Directory {
         } catch (IOException e) {
             // Whoever deleted it before may not have forced its folder.
             if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(folderOf(path))) {
-                noteChange(path);
+                noteDeletion(path);
             }
             throw e;
         }
@@ -434,6 +435,16 @@ public final class FileDirectory implements Directory {
 
     private void noteChange(Path path) {
         changes(folderOf(path)).add(path);
+    }
+
+    /** Notes that the folder must be forced. No name is in doubt if that fails. */
+    private void noteDeletion(Path path) {
+        changes(folderOf(path)).remove(path);
+    }
+
+    /** Returns how many entries it remembers until their folders are forced. */
+    int remembered() {
+        return changed.values().stream().mapToInt(Set::size).sum();
     }
 
     private Set<Path> changes(Path folder) {

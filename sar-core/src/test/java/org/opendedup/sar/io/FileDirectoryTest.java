@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -398,6 +399,28 @@ final class FileDirectoryTest extends DirectoryContract {
     }
 
     /** Linux reports that a folder could not be written once, to one of those who force it. */
+    /** A volume that is only read forces nothing, and the cache of its store makes and deletes files all the time. */
+    @Test
+    void filesThatAreMadeAndDeletedAgainTakeNoMemory() throws IOException {
+        AtomicInteger forces = new AtomicInteger();
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
+            @Override
+            public void force(Path synced) {
+                forces.incrementAndGet();
+            }
+        });
+        directory.create("cache/first").close();
+        directory.sync();
+        forces.set(0);
+        for (int i = 0; i < 100; i++) {
+            directory.create("cache/" + i).close();
+            directory.delete("cache/" + i);
+        }
+        assertEquals(0, directory.remembered());
+        directory.sync();
+        assertEquals(1, forces.get(), "the deletions are made durable");
+    }
+
     @Test
     void aNameStaysInDoubtAfterAForceOfItsFolderFailed() throws IOException {
         List<String> failing = new ArrayList<>();
