@@ -719,10 +719,12 @@ public final class ShippedKeyValueStore implements KeyValueStore {
         }
         closed = true;
         Closing closing = new Closing();
+        executors().forEach(ExecutorService::shutdown);
+        // Waits for the segment that is being put, however slow the line is; an executor is waited for a minute only.
+        closing.run(this::drain);
         for (ExecutorService executor : executors()) {
             closing.run(() -> Threads.end(executor));
         }
-        closing.run(this::drain);
         closing.run(database::close);
         closing.run(parts.barrier()::close);
         closing.finish();

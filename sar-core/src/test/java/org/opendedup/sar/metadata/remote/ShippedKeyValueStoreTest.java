@@ -20,6 +20,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -129,6 +131,46 @@ final class ShippedKeyValueStoreTest {
         commit(store, "last", "1");
         store.ship();
         assertEquals(0, store.statistics().waitingBytes());
+        assertEquals(model, elsewhere());
+    }
+
+    /** A line that is slow may take minutes for the packs that a segment waits for; an unmount waits for them. */
+    @Test
+    @Timeout(30)
+    void aCloseWaitsForTheSegmentThatIsBeingPut() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        barrier = new DataBarrier() {
+            @Override
+            public long mark() {
+                return 0;
+            }
+
+            @Override
+            public void await(long mark) throws IOException {
+                begun.countDown();
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+        };
+        ShippedKeyValueStore store = create(Promise.LOCAL);
+        store.start("test");
+        commit(store, "one", "1");
+        begun.await();
+        FutureTask<Void> close = new FutureTask<>(() -> {
+            store.close();
+            return null;
+        });
+        Thread closing = new Thread(close);
+        closing.start();
+        // What waits for the end of a task gives up after a minute.
+        TestWait.until(() -> Stream.of(closing.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("ship")));
+        released.countDown();
+        close.get();
         assertEquals(model, elsewhere());
     }
 
