@@ -13,4 +13,13 @@ public record ShippingLimits(long waitingBytes, int segmentBytes, long checkpoin
      * As users have it: an opening reads 64 MiB, or 512 objects of which each takes some 20 ms, after the checkpoint.
      */
     public static final ShippingLimits DEFAULT = new ShippingLimits(64 << 20, 4 << 20, 64 << 20, 512);
+
+    /** Returns these limits with fewer bytes that may wait, for a small heap; no fewer than a segment has. */
+    public ShippingLimits within(long bytes) {
+        return new ShippingLimits(
+                Math.max(segmentBytes, Math.min(waitingBytes, bytes)),
+                segmentBytes,
+                checkpointBytes,
+                checkpointSegments);
+    }
 }

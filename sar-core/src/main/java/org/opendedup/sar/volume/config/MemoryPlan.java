@@ -158,6 +158,9 @@ public record MemoryPlan(
     /** Minimum bytes of all parts with shares together; with less, they are too small to work. */
     private static final long LEAST_SHARED_BYTES = 128 * MIB;
 
+    /** Part of the heap for changes that wait for an object store. */
+    private static final int WAITING_PART = 16;
+
     /** Share of the restore cache for sequential readers, in quarters. */
     private static final int STREAM_QUARTERS = 3;
 
@@ -182,6 +185,14 @@ public record MemoryPlan(
      */
     public long intentLog() {
         return Math.min(MAX_INTENT_BYTES, dirty / 4);
+    }
+
+    /**
+     * Returns the bytes of committed changes of the metadata that may wait in the heap for an object store. Those of
+     * small commits take twice as much.
+     */
+    public long waitingChanges() {
+        return heap / WAITING_PART;
     }
 
     /** Returns the number of runs that can be stored at once. */

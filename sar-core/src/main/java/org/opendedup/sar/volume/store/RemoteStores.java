@@ -26,7 +26,6 @@ import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.remote.DataBarrier;
 import org.opendedup.sar.metadata.remote.RemoteMetadata;
 import org.opendedup.sar.metadata.remote.ShippedKeyValueStore;
-import org.opendedup.sar.metadata.remote.ShippingLimits;
 import org.opendedup.sar.objects.ObjectStore;
 import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.objects.lease.LeaseObject;
@@ -350,7 +349,7 @@ final class RemoteStores {
     }
 
     private RemoteMetadata.Shipping shipping() {
-        return new RemoteMetadata.Shipping(access.settings().promise(), new Barrier(), ShippingLimits.DEFAULT);
+        return new RemoteMetadata.Shipping(access.settings().promise(), new Barrier(), access.shipping());
     }
 
     void close() throws IOException {

@@ -84,7 +84,7 @@ class MemoryPlanTest {
                 + plan.hot()
                 + plan.offers();
         assertTrue(held <= 2 * plan.heap() / 3, held + " of a heap of " + plan.heap());
-        long atWork = held + plan.segments() + plan.check() + 41 * MIB;
+        long atWork = held + plan.segments() + plan.check() + 41 * MIB + 2 * plan.waitingChanges();
         assertTrue(atWork <= plan.heap(), atWork + " of a heap of " + plan.heap());
         assertTrue(plan.parallelRuns() >= 2, plan.parallelRuns() + " runs");
         assertTrue(plan.direct() >= requestThreads * 2 * MIB + plan.transfers());
