@@ -7,8 +7,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,18 +14,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.objects.ObjectPage;
@@ -65,12 +58,6 @@ public final class RemoteDirectory implements Directory, Closeable {
     /** Time for which a new pack waits for the store before the volume is full, in nanoseconds. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Part of the memory that is for the places of blocks in the cache. */
-    private static final int PLACES_PART = 4;
-
-    /** Time after which a file system has the space of a deleted file free, in nanoseconds: some take as long. */
-    private static final long FREEING_NS = TimeUnit.SECONDS.toNanos(30);
-
     /**
      * Bounds of what is here of packs that the store has.
      *
@@ -82,45 +69,33 @@ public final class RemoteDirectory implements Directory, Closeable {
     private final Directory staging;
     private final ObjectStore store;
     private final long cacheBytes;
-    private final LongSupplier nanoClock;
-    private final BlockCache cache;
+    private final LocalPacks local;
     private final StoreReads reads;
     private final Uploads uploads;
     private final Readers readers;
     private final Deletions deletions;
-    /** The packs in the folder, by name. */
-    private final Map<String, StagedPack> staged = new ConcurrentHashMap<>();
-    /** Of these, those that the store does not have whole. */
+    /** The packs in the folder that the store does not have whole. */
     private final Set<StagedPack> following = ConcurrentHashMap.newKeySet();
-    /** The packs that are open for reading. */
-    private final Set<PackInput> inputs = ConcurrentHashMap.newKeySet();
 
     private final CommitMarks marks;
 
     private volatile RewritingCost cost = new RewritingCost(StorePrices.NONE);
     private final PackNumbers numbers;
-    private final LongAdder folderReadBytes = new LongAdder();
     /** Told when a pack is lost. */
     private volatile Runnable lossListener = () -> {};
-    /** When copies made room on a disk with little space last; null: never. Used by {@link #evict} only. */
-    private @Nullable Long madeSpaceNs;
-    /** Whether nothing is removed from the folder any more. */
-    private volatile boolean isClosing;
 
     private RemoteDirectory(Directory staging, ObjectStore store, Bounds bounds, LongSupplier nanoClock, String volume)
             throws IOException {
         this.staging = staging;
         this.store = store;
         this.cacheBytes = bounds.cacheBytes;
-        this.nanoClock = nanoClock;
-        long placesBytes = bounds.memoryBytes / PLACES_PART;
-        cache = BlockCache.open(staging, cacheBytes, placesBytes, this::evictLater);
-        reads = new StoreReads(store, cache, bounds.memoryBytes - placesBytes, nanoClock, volume);
+        local = new LocalPacks(staging, store, cacheBytes, bounds.memoryBytes, nanoClock, volume);
+        reads = local.reads();
         uploads = new Uploads(staging, store, volume, this::packIsStored, this::isBeingDeleted, nanoClock, this::lose);
         readers = new Readers(store, nanoClock);
-        deletions = new Deletions(store, readers, nanoClock, volume, this::drop);
+        deletions = new Deletions(store, readers, nanoClock, volume, local::drop);
         marks = new CommitMarks(following, deletions);
-        numbers = new PackNumbers(store, staged.keySet(), name -> deletions.has(name) || exists(name));
+        numbers = new PackNumbers(store, local.names(), name -> deletions.has(name) || exists(name));
     }
 
     /**
@@ -156,24 +131,24 @@ public final class RemoteDirectory implements Directory, Closeable {
                 pack.length = staging.length(name);
                 pack.forced = pack.length;
                 pack.complete = true;
-                staged.put(name, pack);
+                local.add(pack);
             }
         }
-        if (staged.isEmpty()) {
+        if (local.all().isEmpty()) {
             return;
         }
         for (ObjectPage.Entry object : store.listAll(PackNames.PACKS, "")) {
-            StagedPack pack = staged.get(object.name().substring(PackNames.PACKS.length()));
+            StagedPack pack = local.get(object.name().substring(PackNames.PACKS.length()));
             if (pack != null) {
                 pack.stored = true;
                 if (pack.length != object.length()) {
                     // Put before a crash cut the file; the object has all that was ever durable.
-                    drop(pack.name);
+                    local.drop(pack.name);
                 }
             }
         }
         dropOlderThanTails();
-        following.addAll(staged.values());
+        following.addAll(local.all());
         following.forEach(uploads::add);
     }
 
@@ -187,10 +162,10 @@ public final class RemoteDirectory implements Directory, Closeable {
             withTails.add(PackNames.packOf(tail.name()));
         }
         for (String name : withTails) {
-            StagedPack pack = staged.get(name);
+            StagedPack pack = local.get(name);
             if (pack != null && !pack.stored && lengthInTails(name) > pack.length) {
                 log.warn("{} in {} is older than what {} has of it, and is removed", name, staging, store);
-                drop(name);
+                local.drop(name);
             }
         }
     }
@@ -320,7 +295,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         long oldestNs = 0;
         long folder = 0;
         long nowNs = System.nanoTime();
-        for (StagedPack pack : staged.values()) {
+        for (StagedPack pack : local.all()) {
             synchronized (pack) {
                 if (pack.stored) {
                     folder += pack.length;
@@ -335,7 +310,7 @@ public final class RemoteDirectory implements Directory, Closeable {
                 waiting,
                 TimeUnit.NANOSECONDS.toMillis(oldestNs),
                 folder,
-                folderReadBytes.sum(),
+                local.readBytes(),
                 reads.cacheReadBytes(),
                 readers.registered(),
                 deletions.count(),
@@ -353,88 +328,6 @@ public final class RemoteDirectory implements Directory, Closeable {
     // --- packs in the folder
 
     /**
-     * Removes from the folder what was used longest ago, and the store has, until the bound is kept and the disk has
-     * space for others. Runs in the thread that writes to the cache, and may take minutes: much of the cache is written
-     * anew if much of it was read again.
-     */
-    private void evict() {
-        Deque<StagedPack> packs = storedPacks();
-        long packBytes = packs.stream().mapToLong(pack -> pack.length).sum();
-        long most = Math.min(cacheBytes, mostWithSpace(packBytes + cache.bytes()));
-        while (!isClosing && (packBytes + cache.bytes() > most || cache.isTooLong())) {
-            Long oldest = cache.oldestNanos();
-            StagedPack pack = cache.isTooLong() ? null : packs.peek();
-            if (pack != null && (oldest == null || pack.usedNs - oldest <= 0)) {
-                packs.remove();
-                packBytes -= pack.length;
-                dropLogging(pack);
-            } else if (!cache.evict()) {
-                return;
-            }
-        }
-    }
-
-    private void evictLater() {
-        reads.afterCaching(this::evict);
-    }
-
-    /** Returns how many bytes copies may have, so that the disk has space for others. */
-    private long mostWithSpace(long copies) {
-        long most = BlockCache.mostOn(staging, copies);
-        long now = nanoClock.getAsLong();
-        Long made = madeSpaceNs;
-        if (copies <= most || made != null && now - made < FREEING_NS) {
-            return Long.MAX_VALUE;
-        }
-        madeSpaceNs = now;
-        log.info("copies of what {} has make room in {}, because its disk has little space", store, staging);
-        return most;
-    }
-
-    /** Returns the packs in the folder that the store has, {@linkplain StagedPack#byUse by their use}. */
-    private Deque<StagedPack> storedPacks() {
-        List<StagedPack> stored = new ArrayList<>();
-        for (StagedPack pack : staged.values()) {
-            synchronized (pack) {
-                if (pack.stored) {
-                    stored.add(pack);
-                }
-            }
-        }
-        return StagedPack.byUse(stored);
-    }
-
-    private void dropLogging(StagedPack pack) {
-        synchronized (pack) {
-            if (!pack.stored) {
-                return; // It was found missing in the store.
-            }
-            pack.dropped = true;
-        }
-        try {
-            drop(pack.name);
-        } catch (IOException e) {
-            log.warn("{} stays in {}: {}", pack.name, staging, e.getMessage());
-        }
-    }
-
-    /** Removes a pack from the folder; its readers go on in the store. */
-    private void drop(String name) throws IOException {
-        StagedPack pack = staged.remove(name);
-        if (pack != null) {
-            synchronized (pack) {
-                pack.dropped = true;
-                pack.notifyAll();
-            }
-            staging.delete(name);
-            // An open file would keep its space.
-            for (PackInput input : inputs) {
-                input.leave(pack);
-            }
-        }
-    }
-
-    /**
      * Gives up the local file of a pack that the store does not have whole, because it cannot be opened: what tails
      * have is read there, and the rest is missing. The file is not deleted; the next opening finds it, if it can.
      */
@@ -444,15 +337,8 @@ public final class RemoteDirectory implements Directory, Closeable {
             pack.dropped = true;
             pack.notifyAll();
         }
-        staged.remove(pack.name, pack);
         following.remove(pack);
-        for (PackInput input : inputs) {
-            try {
-                input.leave(pack);
-            } catch (IOException e) {
-                log.debug("{} could not be closed", pack.name, e);
-            }
-        }
+        local.leave(pack);
         lossListener.run();
     }
 
@@ -473,11 +359,11 @@ public final class RemoteDirectory implements Directory, Closeable {
             throw new FileAlreadyExistsException(this + "/" + name);
         }
         awaitRoom();
-        evictLater(); // Copies may have the space that it needs.
+        local.makeRoomLater(); // Copies may have the space that it needs.
         Output made = staging.create(name);
         numbers.add(name);
         StagedPack pack = new StagedPack(name);
-        staged.put(name, pack);
+        local.add(pack);
         following.add(pack);
         return new StagedOutput(made, pack, () -> uploads.add(pack));
     }
@@ -487,7 +373,7 @@ public final class RemoteDirectory implements Directory, Closeable {
     }
 
     private void packIsStored() {
-        evictLater();
+        local.makeRoomLater();
         synchronized (uploads) {
             uploads.notifyAll();
         }
@@ -524,25 +410,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         if (!isPack(name)) {
             return staging.open(name);
         }
-        StagedPack pack = present(name);
-        PackInput input = null;
-        if (pack != null) {
-            try {
-                input = new PackInput(name, pack, staging.open(name));
-            } catch (NoSuchFileException e) {
-                log.debug("{} was removed from {} meanwhile", name, staging, e);
-            }
-        }
-        if (input == null) {
-            input = new PackInput(name, null, null);
-            input.length(); // So that a pack that is missing is found missing here.
-        }
-        inputs.add(input);
-        if (pack != null && pack.isDropped()) {
-            // Perhaps before this input was among those that leave.
-            input.leave(pack);
-        }
-        return input;
+        return local.open(name, present(name));
     }
 
     @Override
@@ -575,7 +443,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         if (!isPack(name) || deletions.has(name)) {
             return false;
         }
-        StagedPack pack = staged.get(name);
+        StagedPack pack = local.get(name);
         if (pack == null) {
             return true;
         }
@@ -589,7 +457,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         Set<String> objects = Set.copyOf(store.listAll(PackNames.PACKS, "").stream()
                 .map(ObjectPage.Entry::name)
                 .toList());
-        for (StagedPack pack : staged.values()) {
+        for (StagedPack pack : local.all()) {
             String object = PackNames.pack(pack.name);
             if (isCopy(pack.name) && !objects.contains(object) && isMissing(object)) {
                 synchronized (pack) {
@@ -620,7 +488,7 @@ public final class RemoteDirectory implements Directory, Closeable {
         if (deletions.has(name)) {
             throw new NoSuchFileException(this + "/" + name);
         }
-        return staged.get(name);
+        return local.get(name);
     }
 
     @Override
@@ -756,7 +624,7 @@ public final class RemoteDirectory implements Directory, Closeable {
 
     @Override
     public boolean takesMore(String name) {
-        StagedPack pack = staged.get(name);
+        StagedPack pack = local.get(name);
         if (pack == null) {
             return true;
         }
@@ -783,9 +651,8 @@ public final class RemoteDirectory implements Directory, Closeable {
                 break;
             }
         }
-        isClosing = true;
         Closing closing = new Closing();
-        closing.run(reads::close);
+        closing.run(local::close);
         closing.run(uploads::close);
         closing.run(deletions::close);
         closing.finish();
@@ -794,182 +661,5 @@ public final class RemoteDirectory implements Directory, Closeable {
     @Override
     public String toString() {
         return store + "/" + PackNames.PACKS.substring(0, PackNames.PACKS.length() - 1);
-    }
-
-    /** A pack that is read in the folder; from the store, if the folder has it no more. */
-    private final class PackInput implements Input {
-        private final String name;
-        private final long number;
-        /** Held exclusively while the local file is closed. */
-        private final ReadWriteLock using = new ReentrantReadWriteLock();
-
-        private @Nullable StagedPack pack;
-        private @Nullable Input local;
-
-        PackInput(String name, @Nullable StagedPack pack, @Nullable Input local) {
-            this.name = name;
-            number = numberOf(name);
-            this.pack = pack;
-            this.local = local;
-        }
-
-        @Override
-        public void readFully(long offset, ByteBuffer target) throws IOException {
-            if (!readLocal(offset, target)) {
-                reads.readFully(name, number, offset, target);
-            }
-        }
-
-        private boolean readLocal(long offset, ByteBuffer target) throws IOException {
-            using.readLock().lock();
-            try {
-                Input file = local;
-                StagedPack from = pack;
-                if (file == null || from == null || from.isDistrusted(offset, offset + target.remaining())) {
-                    return false;
-                }
-                from.usedNs = System.nanoTime();
-                return readLocal(file, from, offset, target);
-            } finally {
-                using.readLock().unlock();
-            }
-        }
-
-        /** Returns false if the local file cannot be read, and the store has the pack. */
-        private boolean readLocal(Input file, StagedPack from, long offset, ByteBuffer target) throws IOException {
-            int begin = target.position();
-            int bytes = target.remaining();
-            try {
-                file.readFully(offset, target);
-                folderReadBytes.add(bytes);
-                return true;
-            } catch (IOException e) {
-                distrust(from, offset, bytes, e);
-                target.position(begin);
-                return false;
-            }
-        }
-
-        /** Notes that a range of the local file cannot be read; throws the failure if the store does not have it. */
-        private void distrust(StagedPack from, long offset, int bytes, IOException failure) throws IOException {
-            synchronized (from) {
-                if (!from.stored || offset + bytes > from.length) {
-                    throw failure;
-                }
-                if (!NoAnswer.is(failure)) {
-                    from.distrust(offset, offset + bytes);
-                }
-            }
-            log.warn("{} in {} cannot be read, and is read from {}: {}", name, staging, store, failure.getMessage());
-        }
-
-        @FunctionalInterface
-        private interface LocalUse {
-            void use(Input file) throws IOException;
-        }
-
-        /** Returns whether there is a local file; does something with it. */
-        private boolean withLocal(LocalUse use) throws IOException {
-            using.readLock().lock();
-            try {
-                Input file = local;
-                if (file == null) {
-                    return false;
-                }
-                use.use(file);
-                return true;
-            } finally {
-                using.readLock().unlock();
-            }
-        }
-
-        @Override
-        public long length() throws IOException {
-            long[] length = {0};
-            return withLocal(file -> length[0] = file.length()) ? length[0] : reads.length(name);
-        }
-
-        @Override
-        public FileLayout layout(long offset, long length) {
-            using.readLock().lock();
-            try {
-                return local == null ? FileLayout.UNKNOWN : local.layout(offset, length);
-            } finally {
-                using.readLock().unlock();
-            }
-        }
-
-        /** What the cache has was read from the store, so a scrub of what is there reads it. */
-        @Override
-        public void forgetCached(long offset, long length) {
-            using.readLock().lock();
-            try {
-                if (local != null) {
-                    local.forgetCached(offset, length);
-                }
-            } finally {
-                using.readLock().unlock();
-            }
-        }
-
-        /** Also returns true if nothing was forgotten: another reader may have forgotten what this one has read. */
-        @Override
-        public boolean forgetCopies(long offset, long length) throws IOException {
-            // Also of a pack in the folder: a range that is distrusted there is read from the store, and cached.
-            var unused = reads.forget(number, offset, length);
-            StagedPack here = staged.get(name);
-            if (here == null) {
-                return true;
-            }
-            synchronized (here) {
-                // The file stays: it may have other bytes that the store has lost.
-                if (here.stored) {
-                    here.distrust(offset, offset + length);
-                }
-                return here.stored;
-            }
-        }
-
-        @Override
-        public void expect(long offset, long length) {
-            using.readLock().lock();
-            try {
-                if (local != null) {
-                    local.expect(offset, length);
-                } else {
-                    reads.expect(name, number, offset, length);
-                }
-            } finally {
-                using.readLock().unlock();
-            }
-        }
-
-        /** Reads in the store from now on, if this reads a pack that left the folder. */
-        void leave(StagedPack left) throws IOException {
-            using.writeLock().lock();
-            try {
-                if (pack == left && local != null) {
-                    local.close();
-                    local = null;
-                    pack = null;
-                }
-            } finally {
-                using.writeLock().unlock();
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            inputs.remove(this);
-            using.writeLock().lock();
-            try {
-                if (local != null) {
-                    local.close();
-                    local = null;
-                }
-            } finally {
-                using.writeLock().unlock();
-            }
-        }
     }
 }
