@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -44,6 +47,8 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.crypt.TestKeys;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.SnapshotIdentity;
+import org.opendedup.sar.metadata.record.SnapshotIds;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -55,6 +60,7 @@ import org.opendedup.sar.volume.receive.SnapshotReceiver.Received;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.send.SendReport;
 import org.opendedup.sar.volume.stream.StreamMessage;
+import org.opendedup.sar.volume.stream.StreamMessage.Start;
 import org.opendedup.sar.volume.stream.StreamPoint;
 import org.opendedup.sar.volume.stream.StreamPosition;
 import org.opendedup.sar.volume.stream.StreamReader;
@@ -322,6 +328,33 @@ class ReceiveTest {
                         .reason());
         receive(TestSender.stream(source, "second", "first"));
         assertShows("first", "second");
+    }
+
+    /** Numbers of inodes are never used again. A stream says which ones it has before anything else of it is known. */
+    @Test
+    void aStreamThatIsGivenUpTakesNoNumbersOfInodes() throws IOException {
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        SnapshotIdentity target = new SnapshotIdentity(new UUID(1, 2), 1, 0);
+        try (StreamWriter writer = new StreamWriter(stream, null)) {
+            writer.write(new Start(
+                    new StreamPoint(target, null, StreamPosition.START),
+                    source.context().metadata().header().pageBytes(),
+                    ContentHash.SHA_256,
+                    "all numbers",
+                    0,
+                    false,
+                    SnapshotIds.MAX_INODE + 1,
+                    0,
+                    0));
+            writer.flush();
+        }
+        try (SnapshotReceiver receiver = replicaStores.receiver()) {
+            assertThrows(EOFException.class, () -> receive(receiver, stream.toByteArray()));
+            receiver.abort();
+        }
+        try (Volume empty = replicaStores.open()) {
+            store(empty, "file", bytes("content"));
+        }
     }
 
     @Test

@@ -352,7 +352,6 @@ public final class SnapshotReceiver implements Closeable {
 
     /** Notes where the stream begins, durably, before anything is changed. */
     private void begin(Start start, @Nullable SnapshotRecord base) throws IOException {
-        metadata.skipInodes(start.firstInode());
         StreamPoint point = start.point();
         ReplicaRecord before = metadata.replica();
         UnderWay underWay = new UnderWay(
@@ -445,6 +444,8 @@ public final class SnapshotReceiver implements Closeable {
     /** Makes the snapshot, and ends that the stream is under way, in one commit. */
     private SnapshotRecord finish(Start start) throws IOException {
         SnapshotIdentity target = start.point().target();
+        // Not earlier: nobody else makes inodes until then, and what is given up must not take numbers for ever.
+        metadata.skipInodes(start.firstInode());
         volume.snapshots()
                 .createCopy(
                         start.name(),
