@@ -225,7 +225,9 @@ public final class DataLocations implements Directory {
         private Input open(String name, Call<Input> opening) throws IOException {
             Input input = call(opening);
             // What lies in an object store is read there again.
-            return directory instanceof RemoteDirectory || !isPack(name) ? input : new LocatedInput(this, name, input);
+            return directory instanceof RemoteDirectory || !isPack(name)
+                    ? input
+                    : new LocatedInput(directory, name, input, this::requireAnswer);
         }
 
         @Override

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
@@ -22,18 +23,33 @@ import org.slf4j.LoggerFactory;
 final class LocatedInput implements Input {
     private static final Logger log = LoggerFactory.getLogger(LocatedInput.class);
 
-    private final DataLocations.Location location;
+    private final Directory directory;
     private final String name;
+    private final Disk disk;
     private volatile Input input;
     /** What was open before, which other threads may still use. Guarded by this. */
     private final Deque<Input> former = new ArrayDeque<>();
     /** Guarded by this. */
     private boolean isClosed;
 
-    LocatedInput(DataLocations.Location location, String name, Input input) {
-        this.location = location;
+    /** Where the pack is. */
+    @FunctionalInterface
+    interface Disk {
+        /**
+         * Tells a disk that is gone from one with a bad sector.
+         *
+         * @param failure why something could not be read
+         * @throws IOException if nothing can be read
+         */
+        void requireAnswer(IOException failure) throws IOException;
+    }
+
+    /** @param input the pack in the directory, open */
+    LocatedInput(Directory directory, String name, Input input, Disk disk) {
+        this.directory = directory;
         this.name = name;
         this.input = input;
+        this.disk = disk;
     }
 
     @Override
@@ -48,7 +64,7 @@ final class LocatedInput implements Input {
             if (NoAnswer.is(e) || isReadable(open)) {
                 throw e;
             }
-            location.requireAnswer(e);
+            disk.requireAnswer(e);
             target.position(position);
             readAgain(open, offset, target);
         }
@@ -72,7 +88,7 @@ final class LocatedInput implements Input {
             other.readFully(offset, target); // Another thread has opened it.
             return;
         }
-        Input again = location.directory().open(name);
+        Input again = directory.open(name);
         boolean isUsed = false;
         try {
             again.readFully(offset, target);
