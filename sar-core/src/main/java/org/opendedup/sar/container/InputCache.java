@@ -23,6 +23,8 @@ final class InputCache implements Closeable {
 
     /** Leases in order of use, the most recently used last. Guarded by this. */
     private final LinkedHashMap<Long, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
+    /** Number of calls of {@link #remove}. Guarded by this. */
+    private long removals;
 
     InputCache(int maxInputs, Opener opener) {
         this.maxInputs = maxInputs;
@@ -59,7 +61,9 @@ final class InputCache implements Closeable {
     }
 
     Lease acquire(long pack) throws IOException {
+        long before;
         synchronized (this) {
+            before = removals;
             Lease cached = leases.get(pack);
             if (cached != null) {
                 cached.users++;
@@ -69,7 +73,12 @@ final class InputCache implements Closeable {
         Lease opened = new Lease(opener.open(pack));
         List<Lease> idle = new ArrayList<>();
         synchronized (this) {
-            evict(leases.put(pack, opened), idle);
+            if (before == removals) {
+                evict(leases.put(pack, opened), idle);
+            } else {
+                // It may be the one that was removed meanwhile: its only user closes it.
+                opened.evicted = true;
+            }
             while (leases.size() > maxInputs) {
                 Map.Entry<Long, Lease> eldest = leases.entrySet().iterator().next();
                 leases.remove(eldest.getKey());
@@ -93,6 +102,7 @@ final class InputCache implements Closeable {
     void remove(long pack) throws IOException {
         List<Lease> idle = new ArrayList<>();
         synchronized (this) {
+            removals++;
             evict(leases.remove(pack), idle);
         }
         closeAll(idle);
