@@ -74,7 +74,14 @@ public final class StoreRules {
                                     ? "1 container is"
                                     : condition.missingContainers() + " containers are")
                             + " missing in " + facts.containers(),
-                    "Put the missing files back, from where they were moved or from a backup; the log names them",
+                    // A collection after the backup may have written them anew in other packs, which the metadata do
+                    // not
+                    // know; once the replaced metadata are given up, the next mount takes these for garbage.
+                    condition.restored()
+                            ? "Unmount the volume: sdfs-check with --rebuild-containers finds those that a collection"
+                                    + " has moved since the metadata were backed up. The log names the files"
+                            : "Put the missing files back, from where they were moved or from a backup; the log names"
+                                    + " them",
                     remedies.listDamage());
         }
     }

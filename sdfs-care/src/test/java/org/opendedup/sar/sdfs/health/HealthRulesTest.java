@@ -373,6 +373,15 @@ class HealthRulesTest {
         }
     }
 
+    @Test
+    void containersThatOlderMetadataMissAreLookedForInThePacks() {
+        var facts = new Facts();
+        facts.missingContainers = 1;
+        assertFalse(HealthRules.findings(facts.facts()).get(0).remedy().contains("--rebuild-containers"));
+        facts.restored = true;
+        assertTrue(HealthRules.findings(facts.facts()).get(0).remedy().contains("--rebuild-containers"));
+    }
+
     private static List<Finding> findingsOfPlugin(Facts facts, boolean answersCommands) {
         return StoreRules.findings(
                 facts.facts().store(),

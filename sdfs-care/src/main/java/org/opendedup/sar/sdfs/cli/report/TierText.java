@@ -87,7 +87,8 @@ public final class TierText {
         if (lost > named.size()) {
             text.append(String.format("  and %d more%n", lost - named.size()));
         }
-        text.append(String.format("Delete them, then bring them back from a backup; %s is damaged until then.%n", volume));
+        text.append(
+                String.format("Delete them, then bring them back from a backup; %s is damaged until then.%n", volume));
     }
 
     /** Returns where a file is and why, in one line or two. */
