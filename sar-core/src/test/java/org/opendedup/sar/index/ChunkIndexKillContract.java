@@ -114,6 +114,8 @@ public abstract class ChunkIndexKillContract {
                         "-XX:+UseSerialGC",
                         // Compiling for speed costs more than the few seconds of its life give back.
                         "-XX:TieredStopAtLevel=1",
+                        // It leaves the library of RocksDB there, which only a JVM that ends in order deletes.
+                        "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                         "-cp",
                         System.getProperty("java.class.path"),
                         ChunkIndexKillContract.class.getName(),
