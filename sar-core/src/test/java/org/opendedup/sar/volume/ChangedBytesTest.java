@@ -23,6 +23,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
@@ -355,6 +356,20 @@ class ChangedBytesTest {
         volume.context().raws().dropLostChanges();
         assertEquals(0, changedBytes());
         assertFalse(volume.fastTier().migrate(inode));
+    }
+
+    /** A mount that may write drops what is lost, and says so in the log; one that may not changes nothing. */
+    @Test
+    void bytesThatTheFastTierHasLostCannotBeReadInAVolumeThatIsOnlyRead() throws IOException {
+        change(400_000, 9_000);
+        volume.sync();
+        volume.close();
+        raw.wipe();
+        VolumeStores stores = new VolumeStores(
+                        new ReadOnlyDirectory(data), metadata, new HeapChunkIndex(), InstantSource.system())
+                .withRaw(volumeId -> raw);
+        volume = Volume.open(config, stores, Verification.FINGERPRINTS);
+        assertThrows(IOException.class, () -> read(inode));
     }
 
     /** Other ranges under the number of a record that a backup of the metadata has would read as zeros. */

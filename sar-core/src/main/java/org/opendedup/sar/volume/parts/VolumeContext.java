@@ -684,6 +684,9 @@ public final class VolumeContext implements Closeable {
         closing.run(committer::close);
         closing.run(reaper::close);
         engine.endStoring(closing);
+        if (promotion != null) {
+            closing.run(promotion::close);
+        }
         engine.close(closing);
         closing.run(raws.folder()::close);
         closing.finish();
