@@ -180,6 +180,16 @@ final class Volumes implements Closeable {
      * @throws UnreadableBlockException if no volume that is there has them
      */
     byte[] read(BlockRef block) throws IOException {
+        try {
+            return readOnce(block);
+        } catch (UnreadableBlockException e) {
+            // A balance may have moved it meanwhile, to a volume that had been asked.
+            log.debug("{} is looked for again", block, e);
+            return readOnce(block);
+        }
+    }
+
+    private byte[] readOnce(BlockRef block) throws IOException {
         List<Member> missed = new ArrayList<>();
         IOException failure = null;
         for (Member member : membership.order(block.shard())) {

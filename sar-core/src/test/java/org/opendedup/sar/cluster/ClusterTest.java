@@ -29,6 +29,9 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.cluster.ArchiveEntry.Kind;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.HookedDirectory;
+import org.opendedup.sar.objects.FolderObjectStore;
 
 /** Clusters of folders: what is put comes back, whichever volumes are away, are added or leave. */
 class ClusterTest {
@@ -308,6 +311,44 @@ class ClusterTest {
             put(cluster, "one", files);
             assertEquals(FILES, readable(cluster, "one", files));
         }
+    }
+
+    /** The volume to which it moves is asked first, that from which it moves when it has gone. */
+    @Test
+    void aBlockIsFoundWhileItMoves() throws IOException {
+        Map<String, byte[]> files = files(FILES);
+        try (Cluster cluster = open()) {
+            put(cluster, "one", files);
+        }
+        Path home = fullest();
+        Path from = folders.get(home.equals(folders.get(0)) ? 1 : 0);
+        Path inPlace = blocks(home).get(0);
+        Path moving = from.resolve(home.relativize(inPlace));
+        Files.createDirectories(moving.getParent());
+        Files.move(inPlace, moving);
+        Path root = from.resolve(NAME + ".cluster");
+        HookedDirectory hooked = new HookedDirectory(FileDirectory.open(root));
+        hooked.readHook = (name, offset, end) -> {
+            if (root.resolve(name).equals(moving) && Files.exists(moving)) {
+                Files.move(moving, inPlace);
+            }
+        };
+        try (Cluster cluster = open()) {
+            ClusterNode node = cluster.volumes().nodes().stream()
+                    .filter(each -> each.folder().equals(from))
+                    .findFirst()
+                    .orElseThrow();
+            cluster.volumes()
+                    .put(new ClusterNode(
+                            from,
+                            new FolderObjectStore(hooked),
+                            node.cluster(),
+                            node.id(),
+                            node.membership(),
+                            node.version()));
+            assertEquals(FILES, readable(cluster, "one", files));
+        }
+        assertTrue(Files.exists(inPlace), "it did not move");
     }
 
     @Test
