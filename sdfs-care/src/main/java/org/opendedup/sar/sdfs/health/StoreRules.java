@@ -74,9 +74,8 @@ public final class StoreRules {
                                     ? "1 container is"
                                     : condition.missingContainers() + " containers are")
                             + " missing in " + facts.containers(),
-                    // A collection after the backup may have written them anew in other packs, which the metadata do
-                    // not
-                    // know; once the replaced metadata are given up, the next mount takes these for garbage.
+                    // A collection after the backup may have written them anew in packs that the metadata do not
+                    // know. Once the replaced metadata are given up, the next mount takes these for garbage.
                     condition.restored()
                             ? "Unmount the volume: sdfs-check with --rebuild-containers finds those that a collection"
                                     + " has moved since the metadata were backed up. The log names the files"
