@@ -16,6 +16,12 @@ public final class AtomicFile {
     /** Ends the name of a file of a {@link Directory} that is being written, and does not count. */
     public static final String NEW = ".new";
 
+    /**
+     * Reserved for each file of a {@link Directory}. Btrfs puts a short one among its own records otherwise, which the
+     * kernel has in memory: a read of it would not show whether the disk answers.
+     */
+    private static final int BLOCK_BYTES = 4096;
+
     private AtomicFile() {}
 
     /**
@@ -34,6 +40,7 @@ public final class AtomicFile {
             directory.delete(name + NEW);
         }
         try (Output file = directory.create(name + NEW)) {
+            file.reserve(BLOCK_BYTES);
             file.append(contents);
             file.force();
         }

@@ -4,8 +4,11 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import org.jspecify.annotations.Nullable;
 
 /** A file of a {@link FileDirectory}, open for reading: one descriptor of the process. */
 final class FileInput implements Input {
@@ -13,12 +16,23 @@ final class FileInput implements Input {
     private final Path path;
     private final String name;
     private final TransferBuffers buffers;
+    private final @Nullable Object key;
 
     FileInput(FileChannel channel, Path path, String name, TransferBuffers buffers) {
         this.channel = new LastingChannel(channel, path, StandardOpenOption.READ);
         this.path = path;
         this.name = name;
         this.buffers = buffers;
+        key = keyOf(path);
+    }
+
+    /** Returns device and number of a file; null if that is not known. */
+    private static @Nullable Object keyOf(Path path) {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     @Override
@@ -62,6 +76,12 @@ final class FileInput implements Input {
                 file.expect(offset, length);
             }
         }
+    }
+
+    @Override
+    public boolean isReplaced() {
+        Object now = keyOf(path);
+        return now != null && !now.equals(key);
     }
 
     @Override

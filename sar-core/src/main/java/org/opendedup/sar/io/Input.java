@@ -44,4 +44,12 @@ public interface Input extends Closeable {
 
     /** Asks the kernel to begin to read a range of the file into its cache. Does nothing where that is not possible. */
     default void expect(long offset, long length) {}
+
+    /**
+     * Returns whether the name of the file leads to another file now, as when its file system was mounted anew: then
+     * this one may fail for ever.
+     */
+    default boolean isReplaced() {
+        return false;
+    }
 }

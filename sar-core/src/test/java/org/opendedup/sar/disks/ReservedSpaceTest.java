@@ -12,8 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Space that is reserved for a file is taken from what is free, serves its appends, and returns. */
@@ -162,5 +164,24 @@ class ReservedSpaceTest {
                 assertTaken(-4 * MIB, before, place);
             }
         }
+    }
+
+    /** So that a read of {@code volume.id} shows whether the disk answers. */
+    @Test
+    void aSmallFileHasABlockOfItsOwn() throws IOException {
+        ScratchMount.image(folder, "mkfs.btrfs", 400L << 20, "loop", place -> {
+            FileDirectory directory = FileDirectory.open(place);
+            byte[] text = new byte[60];
+            try (Output plain = directory.create("plain")) {
+                plain.append(ByteBuffer.wrap(text));
+                plain.force();
+            }
+            AtomicFile.write(directory, "file", ByteBuffer.wrap(text));
+            try (Input plain = directory.open("plain");
+                    Input file = directory.open("file")) {
+                assertTrue(plain.layout(0, 60).place(0) <= 0, "the control");
+                assertTrue(file.layout(0, 60).place(0) > 0);
+            }
+        });
     }
 }

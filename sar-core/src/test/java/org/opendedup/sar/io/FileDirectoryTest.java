@@ -492,6 +492,19 @@ final class FileDirectoryTest extends DirectoryContract {
         }
     }
 
+    /** As one of a file system that was mounted anew. */
+    @Test
+    void aFileKnowsThatItsNameLeadsToAnotherOne() throws IOException {
+        FileDirectory directory = FileDirectory.open(folder);
+        directory.create("file").close();
+        directory.create("other").close();
+        try (Input input = directory.open("file")) {
+            assertFalse(input.isReplaced());
+            directory.rename("other", "file");
+            assertTrue(input.isReplaced());
+        }
+    }
+
     /** Bytes of a file that the kernel has in memory. */
     private long cachedBytes(String name) throws Exception {
         Process process = new ProcessBuilder(

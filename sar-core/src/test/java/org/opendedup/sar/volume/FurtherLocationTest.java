@@ -10,6 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -22,13 +25,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -39,6 +43,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.HookedDirectory;
+import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.DataLocation;
@@ -497,23 +502,45 @@ class FurtherLocationTest {
         }
     }
 
+    private static Object call(Object target, Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** Returns a file that fails when there is another mount than that in which it was opened. */
+    private static Input ofMount(int mount, int[] mounts, Input input, String error) {
+        return (Input) Proxy.newProxyInstance(
+                Input.class.getClassLoader(), new Class<?>[] {Input.class}, (self, method, arguments) -> {
+                    boolean isOther = mount != mounts[0];
+                    if (method.getName().equals("isReplaced")) {
+                        return isOther;
+                    }
+                    if (method.getName().equals("readFully") && isOther) {
+                        throw new IOException(error);
+                    }
+                    return call(input, method, arguments);
+                });
+    }
+
     /** What was open fails for ever then; the same names lead to files that can be read. */
-    @Test
-    void aDiskThatIsMountedAnewIsReadAgain() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"Input/output error", "Stale file handle"})
+    void aDiskThatIsMountedAnewIsReadAgain(String error) throws IOException {
         CrashDirectory first = new CrashDirectory(1);
         CrashDirectory second = new CrashDirectory(2);
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         Volume.create(config, first, metadata, InstantSource.system());
         DataLocations.prepare(first, second);
         first.noSpaceAfter(1L << 40);
-        Set<String> opened = ConcurrentHashMap.newKeySet();
-        Directory remounted = WatchedDirectory.of(second, (method, file) -> {
-            if (method.equals("open")) {
-                opened.add(file);
-            } else if (method.equals("readFully") && !opened.contains(file)) {
-                throw new IOException("Input/output error");
-            }
-        });
+        int[] mounts = {0};
+        Directory remounted = (Directory) Proxy.newProxyInstance(
+                Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (self, method, arguments) -> {
+                    Object result = call(second, method, arguments);
+                    return result instanceof Input input ? ofMount(mounts[0], mounts, input, error) : result;
+                });
         Map<String, byte[]> contents = Map.of("there", bytes(), "also", bytes());
         try (Volume volume = openIn(first, remounted, metadata)) {
             for (Map.Entry<String, byte[]> file : contents.entrySet()) {
@@ -522,7 +549,7 @@ class FurtherLocationTest {
         }
         try (Volume volume = openIn(first, remounted, metadata)) {
             assertTrue(canBeRead(volume, "also"), "its pack is open");
-            opened.clear();
+            mounts[0]++;
             assertEquals(List.of(), GarbageTrial.problems(volume, contents));
             assertEquals(0, volume.condition().damagedChunks());
         }

@@ -100,6 +100,22 @@ class NoAnswerTest {
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
+    /** As of a disk that was pulled out: what its file system has in memory is there. */
+    @Test
+    void aDiskOfWhichNothingCanBeReadIsNoDamage() throws IOException {
+        seal();
+        stores.watch((method, file) -> {
+            if (method.equals("readFully")) {
+                throw new IOException(DAMAGE);
+            }
+        });
+        assertTrue(useAll());
+        assertEquals(0, damagedChunks());
+        assertEquals(0, volume.context().damaged().found());
+        stores.watch((method, file) -> {});
+        assertArrayEquals(contents, GarbageTrial.read(volume, "f"));
+    }
+
     @Test
     void controlDamageIsNoticed() throws IOException {
         seal();

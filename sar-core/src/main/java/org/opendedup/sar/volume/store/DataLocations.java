@@ -224,10 +224,10 @@ public final class DataLocations implements Directory {
         /** @param opening opens a file of that name */
         private Input open(String name, Call<Input> opening) throws IOException {
             Input input = call(opening);
-            // What lies in an object store is read there again.
-            return directory instanceof RemoteDirectory || !isPack(name)
-                    ? input
-                    : new LocatedInput(directory, name, input, this::requireAnswer);
+            if (directory instanceof RemoteDirectory || !isPack(name)) {
+                return input; // What lies in an object store is read there again.
+            }
+            return new LocatedInput(input, () -> opening.of(directory), this::requireAnswer);
         }
 
         @Override

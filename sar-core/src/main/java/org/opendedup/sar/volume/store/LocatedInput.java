@@ -6,50 +6,42 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.opendedup.sar.common.Closing;
-import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.opendedup.sar.io.SystemError;
 
 /**
- * A pack in a data location. A disk that is gone answers each read with an error, as it does for one bad sector: if the
- * begin of the pack cannot be read either, the location says whether its disk is there. If it is, it may be there
- * again, mounted anew: then the file that was open fails for ever, so it is opened once more. Safe for use by many
- * threads.
+ * A pack in a data location. A disk that is gone answers each read with an error, as it does for one bad sector, so the
+ * location is asked whether its disk is there. If it is, it may be there again, mounted anew: then the file that was
+ * open fails for ever, and is opened once more. Safe for use by many threads.
  */
 final class LocatedInput implements Input {
-    private static final Logger log = LoggerFactory.getLogger(LocatedInput.class);
+    /** Opens the pack. */
+    @FunctionalInterface
+    interface Opening {
+        Input open() throws IOException;
+    }
 
-    private final Directory directory;
-    private final String name;
-    private final Disk disk;
+    /** Tells whether the disk is there. */
+    @FunctionalInterface
+    interface Presence {
+        /** @throws IOException if nothing can be read in the location, with {@code failure} as its cause */
+        void require(IOException failure) throws IOException;
+    }
+
+    private final Opening opening;
+    private final Presence presence;
     private volatile Input input;
     /** What was open before, which other threads may still use. Guarded by this. */
     private final Deque<Input> former = new ArrayDeque<>();
     /** Guarded by this. */
     private boolean isClosed;
 
-    /** Where the pack is. */
-    @FunctionalInterface
-    interface Disk {
-        /**
-         * Tells a disk that is gone from one with a bad sector.
-         *
-         * @param failure why something could not be read
-         * @throws IOException if nothing can be read
-         */
-        void requireAnswer(IOException failure) throws IOException;
-    }
-
-    /** @param input the pack in the directory, open */
-    LocatedInput(Directory directory, String name, Input input, Disk disk) {
-        this.directory = directory;
-        this.name = name;
+    LocatedInput(Input input, Opening opening, Presence presence) {
         this.input = input;
-        this.disk = disk;
+        this.opening = opening;
+        this.presence = presence;
     }
 
     @Override
@@ -61,24 +53,16 @@ final class LocatedInput implements Input {
         } catch (EOFException e) {
             throw e;
         } catch (IOException e) {
-            if (NoAnswer.is(e) || isReadable(open)) {
+            boolean isStale = SystemError.STALE_HANDLE.isIn(e.getMessage());
+            if (NoAnswer.is(e) && !isStale) {
                 throw e;
             }
-            disk.requireAnswer(e);
+            presence.require(e);
+            if (!isStale && !open.isReplaced()) {
+                throw e;
+            }
             target.position(position);
             readAgain(open, offset, target);
-        }
-    }
-
-    /** Returns whether the disk returns the header of the pack. */
-    private static boolean isReadable(Input open) {
-        try {
-            open.forgetCached(0, PackFormat.FIRST_CONTAINER);
-            open.readFully(0, ByteBuffer.allocate(PackFormat.FIRST_CONTAINER));
-            return true;
-        } catch (IOException e) {
-            log.debug("the begin of a pack cannot be read", e);
-            return false;
         }
     }
 
@@ -88,7 +72,7 @@ final class LocatedInput implements Input {
             other.readFully(offset, target); // Another thread has opened it.
             return;
         }
-        Input again = directory.open(name);
+        Input again = opening.open();
         boolean isUsed = false;
         try {
             again.readFully(offset, target);
