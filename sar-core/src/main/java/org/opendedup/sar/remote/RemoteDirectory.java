@@ -219,6 +219,28 @@ public final class RemoteDirectory implements Directory, Closeable {
         return marks.packs();
     }
 
+    /**
+     * Waits until the store has all packs that are complete. Gives up after as many failures without a success as it
+     * takes until packs are put one at a time: on a slow line, several at the same time have no answer in time.
+     *
+     * @return whether it has them
+     */
+    public boolean drain() {
+        long missing = missingBytes();
+        int failures = 0;
+        for (StagedPack pack : following) {
+            while (!drain(pack)) {
+                long now = missingBytes();
+                failures = now < missing ? 0 : failures + 1;
+                missing = now;
+                if (failures == Uploads.LANES || uploads.isClosing()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
     /** Returns whether the store has a complete pack, after the next try to put it. */
     private boolean drain(StagedPack pack) {
         try {
@@ -645,11 +667,8 @@ public final class RemoteDirectory implements Directory, Closeable {
      */
     @Override
     public void close() throws IOException {
-        for (StagedPack pack : following) {
-            if (!drain(pack)) {
-                log.warn("packs with {} bytes are not in {} yet; the next mount here puts them", missingBytes(), store);
-                break;
-            }
+        if (!drain()) {
+            log.warn("packs with {} bytes are not in {} yet; the next mount here puts them", missingBytes(), store);
         }
         Closing closing = new Closing();
         closing.run(local::close);

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 final class Uploads implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Uploads.class);
     /** Most packs that are put at the same time: each waits for answers most of the time. */
-    private static final int LANES = 4;
+    static final int LANES = 4;
     /** Packs that are put without a failure before one more is put at the same time. */
     private static final int SUCCESSES = 4;
 

@@ -629,6 +629,21 @@ final class RemoteDirectoryTest {
         awaitStored();
     }
 
+    /** On such a line the first tries have no answer in time, also those of an unmount. */
+    @Test
+    void aCloseWaitsUntilFewEnoughPacksArePutAtTheSameTime() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
+        store.beforePut = () -> {
+            if (tries.incrementAndGet() < 4) {
+                throw new UnavailableException("too slow");
+            }
+            return null;
+        };
+        write(PACK, bytes(1000, 1));
+        directory.close();
+        assertEquals(1000, store.status(PackNames.pack(PACK)).length());
+    }
+
     /** The store may be away for hours, and many packs wait for it: a try does not read them from the disk. */
     @Test
     void aPackIsNotReadWhileTheStoreDoesNotAnswer() throws IOException {

@@ -53,6 +53,12 @@ public interface DataBarrier extends Closeable {
     /** Called once when it is found that the metadata have another owner: nothing gets into the store any more. */
     default void ownerChanged(String why) {}
 
+    /**
+     * Called when nothing is committed any more: returns when everything is in the store, or it takes nothing for a
+     * while.
+     */
+    default void drain() {}
+
     /** Called when no metadata follow any more: ends what puts the data into the store. */
     @Override
     default void close() throws IOException {}

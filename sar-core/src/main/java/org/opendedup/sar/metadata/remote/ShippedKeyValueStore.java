@@ -742,6 +742,7 @@ public final class ShippedKeyValueStore implements KeyValueStore {
     }
 
     private void drain() throws IOException {
+        parts.barrier().drain();
         ship();
         if (!isTaken && isCheckpointDue(CLOSING_PART)) {
             try {

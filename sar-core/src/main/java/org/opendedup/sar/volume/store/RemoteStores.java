@@ -383,6 +383,11 @@ final class RemoteStores {
         }
 
         @Override
+        public void drain() {
+            var unused = packs.drain();
+        }
+
+        @Override
         public void stored(long mark) {
             stored = mark;
             packs.shipped(mark);
