@@ -237,7 +237,8 @@ final class ClusterCommand extends VolumeCommand {
             customSynopsis = "sdfscli cluster get CLUSTER ARCHIVE TARGET|- [--only=PATH]",
             description = "Makes the files of an archive again. All bytes are compared with their hashes.",
             footer = {
-                "A file with a block on a volume that is away is not made; all others are.",
+                "A file with a block on a volume that is away is not made; all others are. Ctrl-C leaves what was made",
+                "until then, the last file in part: remove it, and begin again.",
                 "",
                 "Exit codes:  0 all of it   1 failed, or some files were not made   6 without some owners",
                 "",
@@ -270,7 +271,9 @@ final class ClusterCommand extends VolumeCommand {
                 }
                 return ExitCode.OK;
             }
-            restorer.restore(from, target);
+            try (var unused = new OnInterrupt("cluster-get", () -> sayIncomplete(target))) {
+                restorer.restore(from, target);
+            }
             tell("not made", restorer.notMade());
             tell("without its owner", restorer.notKept());
             var report = report(archive, restorer.notMade());
@@ -286,6 +289,15 @@ final class ClusterCommand extends VolumeCommand {
                     ? ExitCode.FAILED
                     : restorer.notKept().isEmpty() ? ExitCode.OK : ExitCode.INCOMPLETE;
         });
+    }
+
+    /** The file that was being made looks like a whole one, but for its length. */
+    private void sayIncomplete(Path target) {
+        cli().environment()
+                .err()
+                .println("sdfscli: interrupted; what is in " + Printable.line(target.toString())
+                        + " is not complete: remove it, and give the same command again");
+        cli().environment().err().flush();
     }
 
     private static Map<String, Object> report(String archive, List<String> missing) {
