@@ -22,8 +22,13 @@ final class LatePromotion {
 
     /** Ranges that may wait: 1 MiB of heap. */
     private static final int MAX_WAITING = 1 << 14;
-    /** Recipe pages judged at a time: 16 MiB of a file. */
+    /** Most recipe pages judged at a time: 16 MiB of a file. */
     private static final int PAGES = 64;
+    /**
+     * References judged at a time, up to the end of a page: more than {@link #PAGES} usual pages have. A recipe can
+     * refer to single bytes.
+     */
+    private static final int REFERENCES = 1 << 16;
 
     private final SelectivePromotion promotion;
     private final RecipeStore recipes;
@@ -83,11 +88,9 @@ final class LatePromotion {
                 if (existing.length == 0) {
                     return;
                 }
-                long to = Math.min(end, existing[existing.length - 1] + 1);
-                judge(span, existing[0], to);
+                page = judge(span, existing);
                 // Makes room in the list for the next chunks.
                 retries.work();
-                page = to;
             }
         } catch (PromotionStopped e) {
             throw e;
@@ -97,17 +100,29 @@ final class LatePromotion {
     }
 
     /**
-     * Judges the noted chunks in pages {@code first} to {@code end} (exclusive); remembers those that the policy wants.
+     * Judges the noted chunks in the first of these pages; remembers those that the policy wants.
+     *
+     * @return the number of the page behind the last one that was judged
      */
-    private void judge(Span span, long first, long end) throws IOException {
+    private long judge(Span span, long[] pages) throws IOException {
         runs.clear();
-        recipes.forEachPage(span.inode(), first, end, (number, page) -> add(span, number, page));
-        runs.measure(span.inode(), first * pageBytes, end * pageBytes, false, promotion.longRunBytes());
+        long end = pages[0];
+        for (int i = 0; i < pages.length && runs.count() < REFERENCES; i++) {
+            add(span, pages[i], recipes.page(span.inode(), pages[i]));
+            end = pages[i] + 1;
+        }
+        runs.measure(span.inode(), pages[0] * pageBytes, end * pageBytes, false, promotion.longRunBytes());
         for (int i = 0; i < runs.count(); i++) {
             if (noted[i]) {
                 promotion.wantedUnread(chunkIds[i], counts.count(chunkIds[i]), lengths[i], runs.runBytes(i));
             }
         }
+        return end;
+    }
+
+    /** Returns for how many references there is memory: that stays. */
+    int room() {
+        return chunkIds.length;
     }
 
     private void add(Span span, long number, RecipePage page) throws PromotionStopped {

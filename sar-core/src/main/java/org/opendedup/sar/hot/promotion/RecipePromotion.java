@@ -25,7 +25,7 @@ final class RecipePromotion {
 
     /** Heap bytes of a reference while its part is analysed. */
     private static final int REFERENCE_BYTES = 80;
-    /** Lower bound of the references of a part: more than a page of a recipe has. */
+    /** Lower bound of the references of a part: more than a usual page of a recipe has. */
     private static final int LEAST_REFERENCES = 1 << 16;
 
     private final SelectivePromotion promotion;
@@ -143,6 +143,10 @@ final class RecipePromotion {
             throw PromotionStopped.closing();
         }
         if (use.room() < page.count()) {
+            if (use.isEmpty()) {
+                // It refers to single bytes: a request is not worth their promotion.
+                return;
+            }
             throw new PartFull(number);
         }
         for (int entry = 0; entry < page.count(); entry++) {

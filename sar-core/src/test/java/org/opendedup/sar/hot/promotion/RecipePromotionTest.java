@@ -194,6 +194,55 @@ class RecipePromotionTest {
         assertEquals(1, use.room());
     }
 
+    /** Writes a recipe that refers to single bytes, as copies of ranges make it. */
+    private void writeDense(long inode, int pages) throws IOException {
+        RecipePage.Builder page = new RecipePage.Builder();
+        long[] ids = stored.chunks.keySet().stream().mapToLong(Long::longValue).toArray();
+        for (int at = 0; at < PAGE_BYTES; at++) {
+            page.add(ids[at % 2], at % CHUNK, 1, 0);
+        }
+        RecipePage dense = page.build();
+        for (int number = 0; number < pages; number++) {
+            stored.metadata.recipes().replace(inode, number, dense);
+        }
+    }
+
+    /** With as little heap as there may be. */
+    @Test
+    void pagesThatReferToSingleBytesKeepNoOtherFileWaiting() throws IOException {
+        writeDense(INODE - 1, 2);
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
+        PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> 0);
+        try (BackgroundPromotion recipes =
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 0, chunk -> true, 0, "test")) {
+            recipes.note(INODE - 1);
+            recipes.note(INODE);
+            TestWait.until(() -> ssd.size() == wanted.size());
+        }
+    }
+
+    @Test
+    void fewReferencesToSingleBytesAreJudgedAtATime() throws Exception {
+        writeDense(INODE, 4);
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
+        AtomicInteger judged = new AtomicInteger();
+        PromotionSources sources = stored.sources(
+                chunkId -> {
+                    judged.incrementAndGet();
+                    return 1;
+                },
+                () -> 0);
+        IdleDisk disk = new IdleDisk(sources.diskUse());
+        LatePromotion late = new LatePromotion(promotion, sources, new OfferRetries(promotion, sources, disk), disk, 0);
+        late.note(INODE, 0, 4 * PAGE_BYTES);
+        late.work();
+        // Those that begin with the first byte of their chunk.
+        assertEquals(4 * PAGE_BYTES / CHUNK, judged.get());
+        assertTrue(late.room() <= 2 * PAGE_BYTES, () -> "room for " + late.room());
+    }
+
     @Test
     void itReadsWhenItsTurnAtTheDiskComes() {
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
