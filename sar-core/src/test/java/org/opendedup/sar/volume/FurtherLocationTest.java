@@ -70,12 +70,23 @@ class FurtherLocationTest {
     private VolumeConfig config;
     private VolumeConfig with;
 
+    private final CrashDirectory first = new CrashDirectory(1);
+    private final CrashDirectory second = new CrashDirectory(2);
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+
     @BeforeEach
     void make() throws IOException {
         further = folder.resolve("deep/second");
         config = VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256);
         with = config.withFurtherData(List.of(further));
         Volume.create(config);
+    }
+
+    /** Makes a volume of two locations in memory. New packs go to the second one, because the first one has less space. */
+    private void makeInMemory() throws IOException {
+        Volume.create(config, first, metadata, InstantSource.system());
+        DataLocations.prepare(first, second);
+        first.noSpaceAfter(1L << 40);
     }
 
     private byte[] bytes() {
@@ -348,13 +359,7 @@ class FurtherLocationTest {
 
     @Test
     void aCollectionPassesOverALocationThatIsReadOnly() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        // The other one has less.
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         boolean[] isReadOnly = {false};
         Set<String> changes = Set.of("create", "delete", "release", "trim", "freesRanges");
         Directory refusing = WatchedDirectory.of(second, (method, file) -> {
@@ -363,11 +368,11 @@ class FurtherLocationTest {
             }
         });
         byte[] kept = bytes();
-        try (Volume volume = openIn(first, refusing, metadata)) {
+        try (Volume volume = openWith(refusing)) {
             GarbageTrial.store(volume, "there", bytes());
         }
         assertTrue(second.list().size() > 1, second.list().toString());
-        try (Volume volume = openIn(first, refusing, metadata)) {
+        try (Volume volume = openWith(refusing)) {
             isReadOnly[0] = true;
             GarbageTrial.store(volume, "here", kept);
             volume.unlink(Inode.ROOT, "there".getBytes(UTF_8));
@@ -384,19 +389,17 @@ class FurtherLocationTest {
         }
     }
 
-    private Volume openIn(Directory first, Directory second, CrashKeyValueStore metadata) throws IOException {
+    /** Opens the volume in memory. */
+    private Volume openWith(Directory other) throws IOException {
         var stores = new VolumeStores(
-                DataLocations.of(first, second), metadata, new HeapChunkIndex(), InstantSource.system());
+                DataLocations.of(first, other), metadata, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
     /** As of a disk that was pulled out: what its file system has in memory is there, everything else is an error. */
     @Test
     void aLocationOfWhichNothingCanBeFoundIsNotThere() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        Volume.create(config, first, new CrashKeyValueStore(), InstantSource.system());
-        DataLocations.prepare(first, second);
+        makeInMemory();
         String pack = PackFormat.fileName(1);
         second.create(pack).close();
         boolean[] isGone = {false};
@@ -448,21 +451,16 @@ class FurtherLocationTest {
 
     @Test
     void aDiskThatIsPulledWhileItsPacksAreOpenIsNotDamaged() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         boolean[] isGone = {false};
         Directory failing = pulled(second, () -> isGone[0]);
         byte[] there = bytes();
         byte[] also = bytes();
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             GarbageTrial.store(volume, "there", there);
             GarbageTrial.store(volume, "also", also);
         }
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             assertArrayEquals(also, GarbageTrial.read(volume, "also", BYTES), "its pack is open");
             isGone[0] = true;
             assertFalse(canBeRead(volume, "there"));
@@ -478,22 +476,17 @@ class FurtherLocationTest {
     /** Only a part of one pack cannot be read. */
     @Test
     void controlABadSectorIsDamage() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         boolean[] isBad = {false};
         Directory failing = WatchedDirectory.of(second, (method, file) -> {
             if (method.equals("readFully") && file.endsWith(".pack") && isBad[0]) {
                 throw new IOException("Input/output error");
             }
         });
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             GarbageTrial.store(volume, "there", bytes());
         }
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             isBad[0] = true;
             assertFalse(canBeRead(volume, "there"));
             volume.maintenance().scrub().run((totals, rest, now) -> true);
@@ -529,12 +522,7 @@ class FurtherLocationTest {
     @ParameterizedTest
     @ValueSource(strings = {"Input/output error", "Stale file handle"})
     void aDiskThatIsMountedAnewIsReadAgain(String error) throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         int[] mounts = {0};
         Directory remounted = (Directory) Proxy.newProxyInstance(
                 Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (self, method, arguments) -> {
@@ -542,12 +530,12 @@ class FurtherLocationTest {
                     return result instanceof Input input ? ofMount(mounts[0], mounts, input, error) : result;
                 });
         Map<String, byte[]> contents = Map.of("there", bytes(), "also", bytes());
-        try (Volume volume = openIn(first, remounted, metadata)) {
+        try (Volume volume = openWith(remounted)) {
             for (Map.Entry<String, byte[]> file : contents.entrySet()) {
                 GarbageTrial.store(volume, file.getKey(), file.getValue());
             }
         }
-        try (Volume volume = openIn(first, remounted, metadata)) {
+        try (Volume volume = openWith(remounted)) {
             assertTrue(canBeRead(volume, "also"), "its pack is open");
             mounts[0]++;
             assertEquals(List.of(), GarbageTrial.problems(volume, contents));
@@ -557,19 +545,14 @@ class FurtherLocationTest {
 
     @Test
     void aCollectionPassesOverADiskThatIsPulled() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         boolean[] isGone = {false};
         Directory failing = pulled(second, () -> isGone[0]);
         byte[] kept = bytes();
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             GarbageTrial.store(volume, "there", bytes());
         }
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             isGone[0] = true;
             GarbageTrial.store(volume, "here", kept);
             volume.unlink(Inode.ROOT, "there".getBytes(UTF_8));
@@ -588,15 +571,10 @@ class FurtherLocationTest {
     /** What was accepted for its disk waits in memory, and goes to another location when changes are resumed. */
     @Test
     void whatWasWrittenToADiskThatIsPulledGoesToAnotherLocation() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         HookedDirectory failing = new HookedDirectory(second);
         Map<String, byte[]> contents = Map.of("before", bytes(), "meanwhile", bytes());
-        try (Volume volume = openIn(first, failing, metadata)) {
+        try (Volume volume = openWith(failing)) {
             GarbageTrial.store(volume, "before", contents.get("before"));
             // What is appended goes to the memory of the kernel, and is read there.
             Set<String> onDisk = Set.copyOf(second.list());
@@ -621,7 +599,7 @@ class FurtherLocationTest {
             failing.pass();
             failing.readHook = (name, from, to) -> {};
         }
-        try (Volume volume = openIn(first, second, metadata)) {
+        try (Volume volume = openWith(second)) {
             assertEquals(List.of(), GarbageTrial.problems(volume, contents));
             assertEquals(List.of(), VolumeChecker.check(volume));
         }
@@ -630,12 +608,7 @@ class FurtherLocationTest {
     /** Space may come back, so a stream can wait for it. */
     @Test
     void aFullLocationCountsBesideOneThatRefusesPacks() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        Volume.create(config, first, new CrashKeyValueStore(), InstantSource.system());
-        DataLocations.prepare(first, second);
-        // The other one is asked first.
-        first.noSpaceAfter(1L << 40);
+        makeInMemory();
         DataLocations locations = DataLocations.of(
                 failing(first, new NoSpaceException("No space left on device")),
                 failing(second, new IOException("Read-only file system")));
@@ -654,11 +627,7 @@ class FurtherLocationTest {
     /** As on a disk whose file system has become read-only. */
     @Test
     void aLocationThatRefusesPacksIsPassedOver() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
+        makeInMemory();
         byte[] stored = bytes();
         boolean[] refuses = {true};
         Directory refusing = WatchedDirectory.of(second, (method, file) -> {
@@ -666,8 +635,6 @@ class FurtherLocationTest {
                 throw new IOException("Read-only file system");
             }
         });
-        // The other one has less.
-        first.noSpaceAfter(1L << 40);
         var stores = new VolumeStores(
                 DataLocations.of(first, refusing), metadata, new HeapChunkIndex(), InstantSource.system());
         // The mark of the epoch is made before.
@@ -810,11 +777,7 @@ class FurtherLocationTest {
     /** Another program fills the disk of a location between two looks at its space. */
     @Test
     void aLocationThatOthersFillIsLeftWithoutAShortage() throws IOException {
-        CrashDirectory first = new CrashDirectory(1);
-        CrashDirectory second = new CrashDirectory(2);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        Volume.create(config, first, metadata, InstantSource.system());
-        DataLocations.prepare(first, second);
+        makeInMemory();
         first.noSpaceAfter(1L << 41);
         second.noSpaceAfter(1L << 40);
         HookedDirectory filled = new HookedDirectory(first);
