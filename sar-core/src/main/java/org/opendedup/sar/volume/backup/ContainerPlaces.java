@@ -150,9 +150,17 @@ final class ContainerPlaces {
         return unreadable.size();
     }
 
-    /** Returns the highest id in the table; 0 if it is empty. */
-    long highest() {
-        return highest;
+    /**
+     * Returns the id from which on containers are of another history than the table. The number of a pack is higher
+     * than the ids in it: if the packs have nothing that the table lacks, they are all of this history, and so is the
+     * fingerprint index, which alone knows what containers had whose packs are lost.
+     */
+    long firstUnknown() {
+        boolean areAllKnown = newer.containers() == 0 && unreadable.isEmpty();
+        long highestPack = areAllKnown
+                ? presentPacks.stream().mapToLong(Long::longValue).max().orElse(0)
+                : 0;
+        return Math.max(highest, highestPack) + 1;
     }
 
     /** Returns the highest id that a container in a pack has, in the table or not; 0 if there is none. */

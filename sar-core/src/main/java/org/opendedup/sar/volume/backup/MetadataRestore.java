@@ -163,7 +163,7 @@ public final class MetadataRestore {
             DamagedFiles files = new DamagedFiles(metadata, missing, progress, false);
             damaged = files.run().getOrDefault(0, List.of());
             moreDamaged = files.more().files();
-            metadata.branch(places.highest() + 1);
+            metadata.branch(places.firstUnknown());
             // Those of the time of the backup may be other ones.
             metadata.locations().replace(data.records());
             HeldUntil.note(folder.path(), metadata.snapshots().heldUntilMs());

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.CorruptionException;
@@ -253,6 +254,31 @@ class MetadataSalvageTest {
         assertEquals(List.of(), report.damagedFiles());
         check(report, "intact");
         assertTrue(Files.exists(report.oldDatabase().resolve("CURRENT")));
+    }
+
+    /** Only the index knows the fingerprints of what is lost, by which it heals when it is written again. */
+    @Test
+    void theIndexKeepsWhatItKnowsOfAPackThatIsLost() throws Exception {
+        List<Path> before = packs();
+        try (Volume volume = trial.open()) {
+            write(volume, Inode.ROOT, "/later", trial.random(3_000_000));
+            volume.sync();
+        }
+        assertTrue(packs().size() > before.size(), "each opening begins a pack");
+        for (Path pack : before) {
+            Files.delete(pack);
+        }
+        salvage();
+        try (Volume volume = trial.open()) {
+            TestWait.until(() -> !volume.condition().index().updating());
+            assertTrue(volume.condition().index().complete(), "it was made anew, without the lost containers");
+        }
+    }
+
+    private List<Path> packs() throws IOException {
+        try (Stream<Path> all = Files.walk(trial.config.locations().data())) {
+            return all.filter(path -> path.toString().endsWith(".pack")).toList();
+        }
     }
 
     @Test
