@@ -57,13 +57,18 @@ final class PackSpace {
     /**
      * Returns the numbers of all packs that can be listed, in ascending order: those of a disk that is gone, or whose
      * folder is damaged, keep their space.
+     *
+     * @throws IOException if there is no other place
      */
-    private long[] readable() {
+    private long[] readable() throws IOException {
         List<long[]> found = new ArrayList<>();
         for (Directory part : directory.parts()) {
             try {
                 found.add(PackReader.packs(part));
             } catch (IOException e) {
+                if (directory.parts().size() == 1) {
+                    throw e;
+                }
                 log.warn("the packs in {} keep the space of what is garbage, until a later collection: {}", part, e);
             }
         }
@@ -167,7 +172,7 @@ final class PackSpace {
     private void tellPassedOver() {
         if (passedOver > 0) {
             log.warn(
-                    "{} packs keep the space of what is garbage, until a later collection: {}",
+                    "packs that keep the space of what is garbage, until a later collection: {}; {}",
                     passedOver,
                     String.valueOf(whyPassedOver));
         }

@@ -16,12 +16,6 @@ public final class AtomicFile {
     /** Ends the name of a file of a {@link Directory} that is being written, and does not count. */
     public static final String NEW = ".new";
 
-    /**
-     * Reserved for each file of a {@link Directory}. Btrfs puts a short one among its own records otherwise, which the
-     * kernel has in memory: a read of it would not show whether the disk answers.
-     */
-    private static final int BLOCK_BYTES = 4096;
-
     private AtomicFile() {}
 
     /**
@@ -29,18 +23,32 @@ public final class AtomicFile {
      * or the new file is there, whole.
      */
     public static void write(Directory directory, String name, ByteBuffer contents) throws IOException {
-        prepare(directory, name, contents);
+        write(directory, name, contents, 0);
+    }
+
+    /**
+     * As above, and reserves space for the file before its bytes are written.
+     *
+     * @param reserved at least these bytes
+     */
+    public static void write(Directory directory, String name, ByteBuffer contents, int reserved) throws IOException {
+        prepare(directory, name, contents, reserved);
         directory.rename(name + NEW, name);
         directory.sync();
     }
 
     /** Writes what becomes a file by a rename: its bytes are durable, under the name with {@value #NEW} at its end. */
     public static void prepare(Directory directory, String name, ByteBuffer contents) throws IOException {
+        prepare(directory, name, contents, 0);
+    }
+
+    private static void prepare(Directory directory, String name, ByteBuffer contents, int reserved)
+            throws IOException {
         if (directory.exists(name + NEW)) {
             directory.delete(name + NEW);
         }
         try (Output file = directory.create(name + NEW)) {
-            file.reserve(BLOCK_BYTES);
+            file.reserve(reserved);
             file.append(contents);
             file.force();
         }

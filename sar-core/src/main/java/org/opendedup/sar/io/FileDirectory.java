@@ -26,6 +26,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -391,16 +392,10 @@ public final class FileDirectory implements Directory {
     public void sync() throws IOException {
         syncing.lock();
         try {
-            Map<Path, Set<Path>> folders = takeChanged();
-            try {
-                for (Map.Entry<Path, Set<Path>> each : List.copyOf(folders.entrySet())) {
-                    force(each.getKey(), each.getValue());
-                    folders.remove(each.getKey());
-                }
-            } finally {
-                // The folder that failed, and those after it.
-                folders.forEach((folder, entries) -> changes(folder).addAll(entries));
-            }
+            // Each folder, also when one fails: a name in one that was not tried would be neither durable nor in doubt.
+            Closing each = new Closing();
+            takeChanged().forEach((folder, entries) -> each.run(() -> force(folder, entries)));
+            each.finish();
         } finally {
             syncing.unlock();
         }
@@ -413,8 +408,9 @@ public final class FileDirectory implements Directory {
             changing.writeLock().lock();
             try {
                 // Also those that were made since the force began: it may have been theirs that failed.
-                entries.addAll(changes(folder));
-                entries.forEach(entry -> inDoubt.put(entry, e));
+                Set<Path> unforced = changes(folder);
+                unforced.addAll(entries);
+                unforced.forEach(entry -> inDoubt.put(entry, e));
             } finally {
                 changing.writeLock().unlock();
             }

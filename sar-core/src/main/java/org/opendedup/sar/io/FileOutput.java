@@ -3,7 +3,6 @@ package org.opendedup.sar.io;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +86,7 @@ final class FileOutput implements Output {
 
     private boolean isUsable(long bytes) {
         try {
-            return bytes <= Files.getFileStore(path).getUsableSpace();
+            return bytes <= FileDevice.of(path).usableBytes();
         } catch (IOException e) {
             log.debug("{}: its file system reports no usable space, so none is reserved", path, e);
             return false;

@@ -7,16 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
+import org.opendedup.sar.volume.config.VolumeIdentity;
 
 /** Space that is reserved for a file is taken from what is free, serves its appends, and returns. */
 class ReservedSpaceTest {
@@ -166,21 +169,17 @@ class ReservedSpaceTest {
         }
     }
 
-    /** So that a read of {@code volume.id} shows whether the disk answers. */
+    /** So that a read of it shows whether the disk answers. */
     @Test
-    void aSmallFileHasABlockOfItsOwn() throws IOException {
+    void theIdentityOfALocationHasABlockOfItsOwn() throws IOException {
         ScratchMount.image(folder, "mkfs.btrfs", 400L << 20, "loop", place -> {
             FileDirectory directory = FileDirectory.open(place);
-            byte[] text = new byte[60];
-            try (Output plain = directory.create("plain")) {
-                plain.append(ByteBuffer.wrap(text));
-                plain.force();
-            }
-            AtomicFile.write(directory, "file", ByteBuffer.wrap(text));
+            AtomicFile.write(directory, "plain", ByteBuffer.wrap(new byte[60]));
+            VolumeIdentity.write(directory, new Epoch(new UUID(1, 2), 1, 3), VolumeIdentity.FIRST);
             try (Input plain = directory.open("plain");
-                    Input file = directory.open("file")) {
+                    Input identity = directory.open(VolumeIdentity.NAME)) {
                 assertTrue(plain.layout(0, 60).place(0) <= 0, "the control");
-                assertTrue(file.layout(0, 60).place(0) > 0);
+                assertTrue(identity.layout(0, 60).place(0) > 0);
             }
         });
     }

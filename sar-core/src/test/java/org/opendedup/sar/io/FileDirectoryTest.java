@@ -421,6 +421,25 @@ final class FileDirectoryTest extends DirectoryContract {
         assertEquals(1, forces.get(), "the deletions are made durable");
     }
 
+    /** Nobody doubts names in folders that were not tried, so each is. */
+    @Test
+    void eachFolderIsForcedAlsoWhenOneFails() throws IOException {
+        List<Path> forced = new ArrayList<>();
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
+            @Override
+            public void force(Path one) throws IOException {
+                forced.add(one);
+                throw new IOException("Input/output error " + one);
+            }
+        });
+        for (String name : List.of("a", "b", "c")) {
+            directory.create(name + "/file").close();
+        }
+        IOException failure = assertThrows(IOException.class, directory::sync);
+        assertEquals(Set.of(folder, folder.resolve("a"), folder.resolve("b"), folder.resolve("c")), Set.copyOf(forced));
+        assertEquals(forced.size() - 1, failure.getSuppressed().length);
+    }
+
     @Test
     void aNameStaysInDoubtAfterAForceOfItsFolderFailed() throws IOException {
         List<String> failing = new ArrayList<>();

@@ -82,7 +82,9 @@ class FurtherLocationTest {
         Volume.create(config);
     }
 
-    /** Makes a volume of two locations in memory. New packs go to the second one, because the first one has less space. */
+    /**
+     * Makes a volume of two locations in memory. New packs go to the second one, because the first one has less space.
+     */
     private void makeInMemory() throws IOException {
         Volume.create(config, first, metadata, InstantSource.system());
         DataLocations.prepare(first, second);

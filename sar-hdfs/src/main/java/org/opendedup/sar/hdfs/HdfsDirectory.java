@@ -211,14 +211,15 @@ final class HdfsDirectory implements Directory {
     }
 
     /**
-     * Returns whether a range has a block of which the NameNode knows copies, and each is damaged. A block of which it
-     * knows none is not damaged: a DataNode that has one may come back.
+     * Returns whether a range has a block of which the NameNode knows all copies, and each is damaged. A block of which
+     * it lacks some is not damaged: a DataNode that has one may come back.
      */
     private boolean isDamaged(String name, long offset, long length) throws IOException {
         return call(place(name), () -> {
+            int copies = files.getFileStatus(path(name)).getReplication();
             for (BlockLocation block : files.getFileBlockLocations(path(name), offset, length)) {
-                // Some NameNodes call a block damaged, too, of which they know no copy.
-                if (block.isCorrupt() && block.getHosts().length > 0) {
+                // A NameNode calls a block damaged if all copies are that it knows now.
+                if (block.isCorrupt() && block.getHosts().length >= copies) {
                     return true;
                 }
             }

@@ -719,7 +719,9 @@ public final class ShippedKeyValueStore implements KeyValueStore {
         }
         closed = true;
         Closing closing = new Closing();
-        executors().forEach(ExecutorService::shutdown);
+        if (timer != null) {
+            timer.shutdown();
+        }
         // Waits for the segment that is being put, however slow the line is; an executor is waited for a minute only.
         closing.run(this::drain);
         for (ExecutorService executor : executors()) {

@@ -29,6 +29,13 @@ public final class VolumeIdentity {
     public static final long FIRST = 0;
 
     private static final int MOST_BYTES = 128;
+
+    /**
+     * Reserved for the file. Btrfs puts a short file among its own records otherwise, which the kernel has in memory: a
+     * read of it would not show whether the disk answers.
+     */
+    private static final int BLOCK_BYTES = 4096;
+
     private static final Pattern LINE =
             Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})(?: ([0-9a-f]{16}))?\n");
 
@@ -44,7 +51,7 @@ public final class VolumeIdentity {
         String number = location == FIRST ? "" : String.format(Locale.ROOT, " %016x", location);
         String line =
                 String.format(Locale.ROOT, "%s %d %016x%s\n", epoch.volume(), epoch.number(), epoch.token(), number);
-        AtomicFile.write(data, NAME, ByteBuffer.wrap(line.getBytes(US_ASCII)));
+        AtomicFile.write(data, NAME, ByteBuffer.wrap(line.getBytes(US_ASCII)), BLOCK_BYTES);
     }
 
     /**

@@ -73,7 +73,6 @@ public final class OpenFiles {
         }
         node.use(context.dirtyBudget(), context.capacity());
         RawFile raw;
-        int generation = node.generation();
         try {
             raw = raws.enter(node, writable, user);
         } catch (IOException | RuntimeException e) {
@@ -91,8 +90,7 @@ public final class OpenFiles {
             node.contents().writers += writable ? 1 : 0;
             reported = node.failuresReported;
         }
-        boolean isRenewed = generation != node.generation();
-        return new OpenFile(node, writable, user, reported, context.restore().streamIn(folder, inode), raw, isRenewed);
+        return new OpenFile(node, writable, user, reported, context.restore().streamIn(folder, inode), raw);
     }
 
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {

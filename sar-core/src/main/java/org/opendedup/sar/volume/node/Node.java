@@ -29,6 +29,8 @@ public final class Node {
     final int device;
     /** Tells the kernel whether it knows this inode; see {@link #renew}. Guarded by this. */
     private int generation;
+    /** Whether the kernel may know it by another generation. Guarded by this. */
+    private boolean isRenewed;
 
     final long createdNs;
     /** Whether it never changes by what programs do: it is in a snapshot or in a replica. */
@@ -128,6 +130,14 @@ public final class Node {
      */
     public synchronized void renew() {
         generation++;
+        isRenewed = true;
+    }
+
+    /** Returns whether it was made another inode and nobody has asked since: then the kernel must look it up again. */
+    public synchronized boolean takeRenewed() {
+        boolean was = isRenewed;
+        isRenewed = false;
+        return was;
     }
 
     public synchronized int generation() {

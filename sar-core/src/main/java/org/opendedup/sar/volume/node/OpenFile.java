@@ -21,21 +21,13 @@ public final class OpenFile {
     private final int failuresKnown;
     private final ReadStream reader;
     private final @Nullable RawFile raw;
-    private final boolean isRenewed;
     /** Number of calls that read or sync the file now. Guarded by this, as are the fields below. */
     private int calls;
 
     private boolean closed;
 
     public OpenFile(
-            Node node,
-            boolean writable,
-            int user,
-            int failuresKnown,
-            ReadStream reader,
-            @Nullable RawFile raw,
-            boolean isRenewed) {
-        this.isRenewed = isRenewed;
+            Node node, boolean writable, int user, int failuresKnown, ReadStream reader, @Nullable RawFile raw) {
         this.node = node;
         this.writable = writable;
         this.user = user;
@@ -77,14 +69,6 @@ public final class OpenFile {
     /** Returns the file's place on the fast tier; null if its bytes are in chunks. Stays as it was at the opening. */
     public @Nullable RawFile raw() {
         return raw;
-    }
-
-    /**
-     * Returns whether the file became another inode when it was opened, because it is as it was at an earlier time: a
-     * kernel that knows the former one must look it up again.
-     */
-    public boolean isRenewed() {
-        return isRenewed;
     }
 
     /** Returns whether the file's bytes are on the fast tier. */
