@@ -45,7 +45,7 @@ final class ChunkLoader {
         }
 
         @Override
-        public void reached(long container) {}
+        public void reached(long container, long bytes) {}
     };
 
     private final ContainerStore containers;
