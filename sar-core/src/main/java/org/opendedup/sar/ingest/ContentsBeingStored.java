@@ -96,8 +96,9 @@ final class ContentsBeingStored {
 
     /** Ends a content that was claimed: the index leads to it, or it was not stored. */
     void end(Content content) {
-        contents.remove(content);
+        // Before another can claim it, who would see the former number else, and store it a second time.
         ended.getAndIncrement(counter((int) content.first));
+        contents.remove(content);
         content.settle(ChunkId.NONE);
     }
 }

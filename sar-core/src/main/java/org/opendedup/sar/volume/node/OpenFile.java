@@ -71,6 +71,11 @@ public final class OpenFile {
         return raw;
     }
 
+    /** See {@link Node#takeRenewed}. */
+    public boolean takeRenewed() {
+        return node.takeRenewed();
+    }
+
     /** Returns whether the file's bytes are on the fast tier. */
     public boolean isOnFastTier() {
         return raw != null;

@@ -180,11 +180,9 @@ public final class Arranger {
                 return;
             }
             next = pages[pages.length - 1] + 1;
-            // No cursor of the database is open while frame tables are read.
-            List<RecipePage> recipes = new ArrayList<>();
-            metadata.recipes().forEachPage(inode, pages[0], next, (page, recipe) -> recipes.add(recipe));
-            for (RecipePage recipe : recipes) {
-                want(recipe);
+            for (long page : pages) {
+                // One at a time: a page that refers to single bytes takes megabytes of memory.
+                want(metadata.recipes().page(inode, page));
             }
             if (plannedBytes >= windowBytes) {
                 moveChosen();

@@ -24,8 +24,9 @@ public record Collected(
         return Objects.requireNonNull(collection.report());
     }
 
+    /** @param bytes less those of copies that were written; below 0 while they are the most */
     Collected returned(long bytes) {
-        return new Collected(dryRun, bytes, arrangement, report);
+        return new Collected(dryRun, Math.max(0, bytes), arrangement, report);
     }
 
     Collected arranged(ArrangementReport moved) {

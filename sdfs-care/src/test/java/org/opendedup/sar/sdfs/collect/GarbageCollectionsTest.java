@@ -303,6 +303,16 @@ class GarbageCollectionsTest {
         assertEquals(9, Collected.of(collections.last().orElseThrow()).returnedBytes());
     }
 
+    /** Copies are written before the space of the old containers is returned. */
+    @Test
+    void noneReturnsLessThanNothing() {
+        collector.diskFull = true;
+        CollectionWatcher.Watch own = collector.fillDisk();
+        own.collected(20, 100, -7);
+        assertEquals(0, Collected.of(collections.running().orElseThrow()).returnedBytes());
+        own.ended(null, new InterruptedIOException("stopped"));
+    }
+
     private static CollectionReport report(long returnedBytes) {
         return new CollectionReport(10, 100, 20, 2, 20, 0, 0, 2, 0, 0, 0, 0, 0, returnedBytes, 0, 0, 0);
     }

@@ -234,9 +234,8 @@ final class JobClient {
         double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
         long rest = Math.max(0, bytes - done);
         String left = rate <= 0 ? "" : ", " + RoughTime.of((long) Math.ceil(rest / rate)) + " left";
-        // Copies are written before the space of the old containers is returned.
         String returned = report.containsKey("returnedBytes")
-                ? ", " + ByteSize.rounded(Math.max(0, Json.number(report, "returnedBytes"))) + " returned"
+                ? ", " + ByteSize.rounded(Json.number(report, "returnedBytes")) + " returned"
                 : "";
         return ProgressLine.bar(share)
                 + String.format(

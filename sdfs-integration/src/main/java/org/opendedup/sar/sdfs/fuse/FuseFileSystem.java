@@ -351,7 +351,7 @@ public class FuseFileSystem {
 
     private long open(long inode, boolean writable, Owner caller) throws IOException {
         OpenFile file = volume.open(inode, writable, caller.uid());
-        if (file.node().takeRenewed()) {
+        if (file.takeRenewed()) {
             volume.close(file);
             // The kernel looks the name up again, and opens what it finds; the program hears nothing of it.
             throw new PosixException(Reason.ESTALE, "inode " + inode + " has lost what the fast tier had of it");
