@@ -213,8 +213,8 @@ final class PackSpace {
     }
 
     /**
-     * Gives back what is between the containers of some packs. Goes on behind packs of which none could be changed:
-     * those of one disk must not take the turn of all others, each time.
+     * Gives back what is between the containers of some packs. If none of these could be changed, goes on with the next
+     * ones: the packs of one disk must not take the turn of all others in each sweep.
      *
      * @param named bytes of each pack that containers have
      */

@@ -102,7 +102,7 @@ final class LatePromotion {
     /**
      * Judges the noted chunks in the first of these pages; remembers those that the policy wants.
      *
-     * @return the number of the page behind the last one that was judged
+     * @return the number of the page after the last one that was judged
      */
     private long judge(Span span, long[] pages) throws IOException {
         runs.clear();
