@@ -420,11 +420,38 @@ class FurtherLocationTest {
         assertEquals("Input/output error", gone.getCause().getMessage());
     }
 
-    /** A second location that stands for a disk: what its file system has in memory is there, reads are errors. */
+    /** The file system of a disk that was pulled out has the mark of the volume in memory, and may not have a pack. */
+    @Test
+    void aPackThatCannotBeFoundOnADiskThatIsPulledIsNotDamaged() throws IOException {
+        makeInMemory();
+        String pack = PackFormat.fileName(1);
+        second.create(pack).close();
+        boolean[] isGone = {false};
+        Directory failing = WatchedDirectory.of(second, (method, file) -> {
+            boolean isLookedFor = method.equals("exists") && file.equals(pack);
+            if (isLookedFor || method.equals("readFully") && isGone[0]) {
+                throw new IOException("Input/output error");
+            }
+        });
+        DataLocations locations = DataLocations.of(first, failing);
+        IOException damage = assertThrows(IOException.class, () -> locations.open(pack));
+        assertFalse(NoAnswer.is(damage), "the control: only this file cannot be found");
+        isGone[0] = true;
+        IOException gone = assertThrows(IOException.class, () -> locations.open(pack));
+        assertTrue(NoAnswer.is(gone), gone.toString());
+        assertTrue(gone.getMessage().contains("does not answer"), gone.getMessage());
+        assertEquals("Input/output error", gone.getCause().getMessage());
+    }
+
+    /**
+     * A second location that stands for a disk: what its file system has in memory is there, reads are errors. It has
+     * the mark of the volume in memory, and not where its packs are.
+     */
     private static Directory pulled(Directory second, BooleanSupplier isFailing) {
         Set<String> asks = Set.of("readFully", "list", "forEach", "create", "delete", "release", "trim", "freesRanges");
         return WatchedDirectory.of(second, (method, file) -> {
-            if (asks.contains(method) && isFailing.getAsBoolean()) {
+            boolean isAsked = asks.contains(method) || method.equals("exists") && file.endsWith(".pack");
+            if (isAsked && isFailing.getAsBoolean()) {
                 throw new IOException("Input/output error");
             }
         });

@@ -464,7 +464,7 @@ public final class DataLocations implements Directory {
         IOException noAnswer = null;
         for (Location location : locations) {
             try {
-                if (location.directory.exists(name)) {
+                if (location.call(directory -> directory.exists(name))) {
                     return location;
                 }
             } catch (IOException e) {
