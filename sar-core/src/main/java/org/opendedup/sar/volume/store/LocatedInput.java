@@ -12,9 +12,9 @@ import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.SystemError;
 
 /**
- * A pack in a data location. A disk that is gone answers each read with an error, as it does for one bad sector, so the
- * location is asked whether its disk is there. If it is, it may be there again, mounted anew: then the file that was
- * open fails for ever, and is opened once more. Safe for use by many threads.
+ * A pack in a data location. A disk that is gone answers each call with an error, as it does a read of one bad sector,
+ * so the location is asked whether its disk is there. If it is, it may be there again, mounted anew: then the file that
+ * was open fails for ever, and is opened once more. Safe for use by many threads.
  */
 final class LocatedInput implements Input {
     /** Opens the pack. */
@@ -28,6 +28,12 @@ final class LocatedInput implements Input {
     interface Presence {
         /** @throws IOException if nothing can be read in the location, with {@code failure} as its cause */
         void require(IOException failure) throws IOException;
+    }
+
+    /** Asks something of a file; may be called twice. */
+    @FunctionalInterface
+    private interface Call<T> {
+        T of(Input file) throws IOException;
     }
 
     private final Opening opening;
@@ -46,37 +52,48 @@ final class LocatedInput implements Input {
 
     @Override
     public void readFully(long offset, ByteBuffer target) throws IOException {
-        Input open = input;
         int position = target.position();
+        call(file -> {
+            file.readFully(offset, target.position(position));
+            return target;
+        });
+    }
+
+    /** Fails as a read does where the file system was shut down, or its server does not know the file any more. */
+    @Override
+    public long length() throws IOException {
+        return call(Input::length);
+    }
+
+    private <T> T call(Call<T> call) throws IOException {
+        Input open = input;
         try {
-            open.readFully(offset, target);
+            return call.of(open);
         } catch (EOFException e) {
             throw e;
         } catch (IOException e) {
             boolean isStale = SystemError.STALE_HANDLE.isIn(e.getMessage());
-            if (NoAnswer.is(e) && !isStale) {
-                throw e;
+            if (isStale || !NoAnswer.is(e)) {
+                presence.require(e);
             }
-            presence.require(e);
             if (!isStale && !open.isReplaced()) {
                 throw e;
             }
-            target.position(position);
-            readAgain(open, offset, target);
+            return callAgain(open, call);
         }
     }
 
-    private void readAgain(Input failed, long offset, ByteBuffer target) throws IOException {
+    private <T> T callAgain(Input failed, Call<T> call) throws IOException {
         Input other = input;
         if (other != failed) {
-            other.readFully(offset, target); // Another thread has opened it.
-            return;
+            return call.of(other); // Another thread has opened it.
         }
         Input again = opening.open();
         boolean isUsed = false;
         try {
-            again.readFully(offset, target);
+            T result = call.of(again);
             isUsed = use(again, failed);
+            return result;
         } finally {
             if (!isUsed) {
                 again.close();
@@ -91,11 +108,6 @@ final class LocatedInput implements Input {
             input = again;
         }
         return isFirst;
-    }
-
-    @Override
-    public long length() throws IOException {
-        return input.length();
     }
 
     @Override
