@@ -102,6 +102,30 @@ class PackSpaceTest {
         assertEquals(1, scans.get(), "nothing is left");
     }
 
+    /** A lane that is idle has its pack open, also on a disk that is gone. */
+    @Test
+    void anOpenPackThatKeepsWhatIsReservedDoesNotEndASweep() throws IOException {
+        make();
+        AtomicInteger trims = new AtomicInteger();
+        HookedDirectory directory = new HookedDirectory(disk);
+        SealedContainers containers =
+                new SealedContainers(directory, container -> null, table::stored, 1 << 20, ContainerCipher.NONE);
+        try (Packs packs = new Packs(directory, () -> 1L << 40)) {
+            String open = PackFormat.fileName(packs.forContainer(1L << 20, null).number());
+            directory.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.TRIM && name.equals(open)) {
+                    trims.incrementAndGet();
+                    throw new IOException(open + ": space after its end cannot be freed: Input/output error");
+                }
+            };
+            long bytes = new PackSpace(directory, packs, counted(), containers).sweep();
+            assertTrue(bytes >= PACKS / 100 * STRAY_BYTES, () -> bytes + " bytes");
+            assertEquals(1, trims.get());
+        } finally {
+            containers.close();
+        }
+    }
+
     /** As many as a sweep takes at once, on a disk that is read-only, come before one on another disk. */
     @Test
     void packsThatCannotBeChangedDoNotTakeTheTurnOfOthers() throws IOException {
