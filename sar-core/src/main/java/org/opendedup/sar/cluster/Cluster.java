@@ -225,7 +225,11 @@ public final class Cluster implements Closeable {
                     isLost ? folder + " is there, so it is not lost" : folder + " is away; is the volume mounted?");
         }
         if (node.isEmpty()) {
-            change(membership().without(member.id()));
+            // A balance on a machine that still reaches it could move blocks there.
+            try (Notes.Use use = notes.use("remove --lost", Notes.Kind.CHANGE)) {
+                log.debug("{} gives {} up", use, folder);
+                change(membership().without(member.id()));
+            }
             return;
         }
         // A put may just have stored a block on what is deleted here.

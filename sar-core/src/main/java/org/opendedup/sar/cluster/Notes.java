@@ -42,7 +42,7 @@ final class Notes {
         PUT("working-"),
         /** Moves blocks to where the list of volumes says. */
         MOVE("moving-"),
-        /** Deletes an archive, which a move could copy again. Also on full volumes, of which not all take a note. */
+        /** Deletes an archive, which a move could copy again. Also on full volumes, of which none may take a note. */
         REMOVE("removing-"),
         /** Changes the list of volumes: two moves by different lists could delete each other's copies. */
         CHANGE("changing-"),
@@ -66,9 +66,17 @@ final class Notes {
                     || other == REMOVE && this == MOVE;
         }
 
-        /** Returns whether it is noted on all volumes; of two that exclude each other, one is. */
+        /**
+         * Returns whether it is noted on all volumes that are there. A machine may reach only some of them: two that
+         * exclude each other see each other on any volume that both reach.
+         */
         private boolean isOnAll() {
-            return this == CHANGE || this == ALONE || this == REMOVE;
+            return this != PUT;
+        }
+
+        /** Returns whether it does not begin while a volume has no room for its note. */
+        private boolean needsRoom() {
+            return this == CHANGE || this == ALONE;
         }
     }
 
@@ -82,10 +90,9 @@ final class Notes {
         }
 
         private void note(ObjectSource text, Kind kind) throws IOException {
-            boolean onAll = kind.isOnAll();
             IOException full = null;
             for (ClusterNode node : volumes.nodes()) {
-                if (onAll || noted.isEmpty()) {
+                if (kind.isOnAll() || noted.isEmpty()) {
                     try {
                         node.store().put(object, text);
                         noted.add(node);
@@ -94,7 +101,7 @@ final class Notes {
                     }
                 }
             }
-            if (full != null && kind != Kind.REMOVE && (onAll || noted.isEmpty())) {
+            if (full != null && (kind.needsRoom() || kind != Kind.REMOVE && noted.isEmpty())) {
                 throw full;
             }
         }
@@ -139,9 +146,9 @@ final class Notes {
     }
 
     /**
-     * Notes on volumes that this process does something, until it is closed. Who must be alone needs all volumes and
-     * notes it on all; for a put or a move one is enough. Each first notes and then looks for notes of others, so of
-     * two that exclude each other one at least sees the other.
+     * Notes on volumes that this process does something, until it is closed. Who must be alone needs all volumes. A put
+     * is noted on one of those that are there, all else on each. Each first notes and then looks for notes of others,
+     * so of two that exclude each other one at least sees the other.
      *
      * @throws IOException if another process does something that excludes this; it may have been killed. Or if the list
      *     of volumes changed since this process read it

@@ -313,6 +313,30 @@ class ClusterTest {
         }
     }
 
+    /** Another machine does not reach a volume, and would give it up, while this one moves blocks there. */
+    @Test
+    void noVolumeIsGivenUpWhileBlocksMoveToIt() throws IOException {
+        Map<String, byte[]> files = files(FILES);
+        Path home = folders.get(2);
+        takeAway(home);
+        try (Cluster cluster = open()) {
+            put(cluster, "one", files);
+        }
+        bringBack(home);
+        try (Cluster cluster = open();
+                Cluster elsewhere = Cluster.open(NAME, folders.subList(0, 2), SHAPE)) {
+            ClusterCare care = new ClusterCare(cluster, (stage, done, of) -> {
+                if (stage.equals("blocks that move") && done == 1) {
+                    assertThrows(IOException.class, () -> elsewhere.forget(home, true));
+                }
+            });
+            assertTrue(care.balance().movedBlocks() > 1);
+        }
+        try (Cluster cluster = open()) {
+            assertEquals(FILES, readable(cluster, "one", files));
+        }
+    }
+
     /** The volume to which it moves is asked first, that from which it moves when it has gone. */
     @Test
     void aBlockIsFoundWhileItMoves() throws IOException {
