@@ -7,9 +7,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -180,20 +182,56 @@ final class Volumes implements Closeable {
      * @throws UnreadableBlockException if no volume that is there has them
      */
     byte[] read(BlockRef block) throws IOException {
+        List<Member> order = membership.order(block.shard());
         try {
-            return readOnce(block);
+            return read(block, order);
         } catch (UnreadableBlockException e) {
-            // A balance may have moved it meanwhile, to a volume that had been asked.
+            // A balance may have moved it meanwhile: to a volume that had been asked, or to one that was added.
             log.debug("{} is looked for again", block, e);
-            return readOnce(block);
+            List<Member> again = new ArrayList<>(added());
+            again.addAll(order);
+            return read(block, again);
         }
     }
 
-    private byte[] readOnce(BlockRef block) throws IOException {
+    /** Returns the volumes that were added since these were opened. */
+    private Set<Member> added() {
+        Set<Member> added = new LinkedHashSet<>();
+        for (ClusterNode node : nodes()) {
+            try {
+                Membership list = node.newestMembership();
+                if (list != null && list.version() > membership.version()) {
+                    added.addAll(list.members());
+                }
+            } catch (IOException e) {
+                log.debug("{} does not say which volumes there are", node.folder(), e);
+            }
+        }
+        added.removeIf(this::isKnown);
+        return added;
+    }
+
+    private boolean isKnown(Member member) {
+        return membership.member(member.id()).isPresent();
+    }
+
+    /** Returns a volume that was added since these were opened, if it is in the folder by which it was added. */
+    private Optional<ClusterNode> open(Member added) {
+        try {
+            return Optional.of(ClusterNode.open(Path.of(added.place()), membership.name()))
+                    .filter(node -> node.id().equals(added.id()));
+        } catch (IOException e) {
+            log.debug("{} is not there", added.place(), e);
+            return Optional.empty();
+        }
+    }
+
+    /** @param members the volumes that are asked, in this order */
+    private byte[] read(BlockRef block, List<Member> members) throws IOException {
         List<Member> missed = new ArrayList<>();
         IOException failure = null;
-        for (Member member : membership.order(block.shard())) {
-            Optional<ClusterNode> node = node(member);
+        for (Member member : members) {
+            Optional<ClusterNode> node = isKnown(member) ? node(member) : open(member);
             if (node.isEmpty()) {
                 missed.add(member);
                 continue;

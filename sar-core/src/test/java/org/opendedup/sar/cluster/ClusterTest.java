@@ -375,6 +375,30 @@ class ClusterTest {
         assertTrue(Files.exists(inPlace), "it did not move");
     }
 
+    /** It does not know the new volume, because it began before. */
+    @Test
+    void aReaderFindsBlocksThatMoveToAnAddedVolume() throws IOException {
+        Map<String, byte[]> files = files(FILES);
+        Path added = Files.createDirectory(folder.resolve("d"));
+        try (Cluster cluster = open()) {
+            put(cluster, "one", files);
+        }
+        try (Cluster reader = open();
+                Cluster cluster = open()) {
+            cluster.add(added);
+            assertTrue(new ClusterCare(cluster, Progress.NONE).balance().movedBlocks() > 0);
+            assertEquals(FILES, readable(reader, "one", files));
+            // The control: on a machine where the volume has another folder, the message names it.
+            takeAway(added);
+            assertTrue(readable(reader, "one", files) < FILES);
+            ArchiveReader archive = reader.archive("one");
+            IOException away = assertThrows(
+                    UnreadableBlockException.class,
+                    () -> archive.forEach(entry -> archive.copy(entry, new ByteArrayOutputStream())));
+            assertTrue(away.getMessage().contains(added.toString()), away::getMessage);
+        }
+    }
+
     @Test
     void wrongBytesAreNeverReturned() throws IOException {
         Map<String, byte[]> files = files(FILES);
