@@ -141,7 +141,16 @@ public final class ReaderRegistration implements Closeable {
         former = current;
         current = next;
         if (replaced != null) {
+            deleteFormer(replaced);
+        }
+    }
+
+    /** A failure does not count: the next renewal would be soon, and delete what a list that is being made needs. */
+    private void deleteFormer(ReaderNames.Parts replaced) {
+        try {
             store.delete(List.of(ReaderNames.of(replaced)));
+        } catch (IOException e) {
+            log.debug("{} stays in {} until the end of this registration", ReaderNames.of(replaced), store, e);
         }
     }
 

@@ -39,6 +39,9 @@ final class HookedObjectStore implements ObjectStore {
     volatile @Nullable Callable<?> afterPut;
     volatile @Nullable Callable<?> beforeList;
 
+    /** Called before each deletion; null: nothing is. */
+    volatile @Nullable Callable<?> beforeDelete;
+
     /** Names that lists lack, as those of a gateway may for a while. */
     volatile Predicate<String> unlisted = name -> false;
 
@@ -110,6 +113,7 @@ final class HookedObjectStore implements ObjectStore {
 
     @Override
     public void delete(Collection<String> names) throws IOException {
+        call(beforeDelete);
         store.delete(names);
     }
 

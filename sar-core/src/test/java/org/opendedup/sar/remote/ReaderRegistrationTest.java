@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.MemoryObjectStore;
 
 /** Renewals of a registration that fail. The owner takes a reader for dead that does not renew it. */
@@ -25,5 +27,21 @@ class ReaderRegistrationTest {
         store.beforePut = null;
         assertEquals(usual, registration.renewLogging());
         registration.close();
+    }
+
+    /** Two renewals within one list of the owner delete all that this list could show. */
+    @Test
+    void afterADeletionThatFailsTheNextRenewalIsNotSoon() throws IOException {
+        ReaderRegistration registration = ReaderRegistration.register(store);
+        long usual = registration.renewLogging();
+        store.beforeDelete = () -> {
+            throw new UnavailableException("no answer");
+        };
+        assertEquals(usual, registration.renewLogging());
+        assertEquals(3, store.listAll(ReaderNames.ALL, "").size());
+        store.beforeDelete = null;
+        assertEquals(usual, registration.renewLogging());
+        registration.close();
+        assertEquals(List.of(), store.listAll(ReaderNames.ALL, ""));
     }
 }
