@@ -179,7 +179,7 @@ public final class SnapshotCare implements AutoCloseable {
      */
     public synchronized void delete(String name, long number) throws IOException {
         requireOpen();
-        if (number != ANY && !isThere(number)) {
+        if (number != ANY && present(number).isEmpty()) {
             throw new PosixException(
                     Reason.ENOENT, "snapshot '" + Printable.line(name) + "' was deleted by another command");
         }
@@ -187,17 +187,11 @@ public final class SnapshotCare implements AutoCloseable {
         LOG.info("volume {}: snapshot {} is deleted", volume, Printable.line(name));
     }
 
-    private boolean isThere(long number) {
-        return snapshots.list().stream().anyMatch(record -> record.number() == number);
-    }
-
-    /** Deletes a snapshot; returns false if it is not there any more. */
-    private synchronized boolean deleteIfThere(SnapshotRecord record) throws IOException {
-        if (!isThere(record.number())) {
-            return false;
-        }
-        delete(record.name(), record.number());
-        return true;
+    /** Returns a snapshot as it is now; empty if it is not there any more. */
+    private Optional<SnapshotRecord> present(long number) {
+        return snapshots.list().stream()
+                .filter(record -> record.number() == number)
+                .findFirst();
     }
 
     /**
@@ -284,15 +278,24 @@ public final class SnapshotCare implements AutoCloseable {
         List<SnapshotRecord> deleted = new ArrayList<>();
         List<SnapshotRecord> held = new ArrayList<>();
         for (SnapshotRecord record : expired) {
-            if (isHeld(record)) {
-                held.add(record);
-                continue;
-            }
-            // Another command may have deleted it since it was listed, and another snapshot may have its name.
-            if (dryRun || deleteIfThere(record)) {
-                deleted.add(record);
+            if (dryRun) {
+                (isHeld(record) ? held : deleted).add(record);
+            } else {
+                prune(record.number(), deleted, held);
             }
         }
         return new Pruned(deleted, held, considered.size() - expired.size());
+    }
+
+    /** Another command may have deleted or held it since it was listed, and another snapshot may have its name. */
+    private synchronized void prune(long number, List<SnapshotRecord> deleted, List<SnapshotRecord> held)
+            throws IOException {
+        Optional<SnapshotRecord> record = present(number);
+        if (record.isPresent() && isHeld(record.get())) {
+            held.add(record.get());
+        } else if (record.isPresent()) {
+            delete(record.get().name(), number);
+            deleted.add(record.get());
+        }
     }
 }

@@ -159,6 +159,28 @@ class SnapshotCareTest {
         }
     }
 
+    /** It is held after it was listed; the others that no rule keeps still go. */
+    @Test
+    void pruningGoesOnBehindASnapshotThatIsHeldMeanwhile() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            care.create("a" + i, 0);
+            pass(Duration.ofMinutes(1));
+        }
+        snapshots.afterList = () -> hold("a0");
+        Pruned pruned = care.prune(KeepRules.parse("last=1"), true, false);
+        assertEquals(List.of("a0"), names(pruned.held()));
+        assertEquals(List.of("a1", "a2"), names(pruned.deleted()));
+        assertEquals(List.of("a0", "a3"), names());
+    }
+
+    private void hold(String name) {
+        try {
+            care.hold(name, now.plus(Duration.ofHours(1)).toEpochMilli());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Test
     void aDeletionByNumberLeavesASnapshotThatGotTheName() throws IOException {
         long number = care.create("a", 0).number();
