@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.concurrent.Future;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.objects.ObjectSource;
 
 /**
@@ -127,7 +128,9 @@ public final class ArchiveWriter implements Closeable {
             // What is found now was there all the time: no block was deleted before the archive could be seen.
             use.requireNoted();
         } catch (IOException e) {
-            archives.delete(archive);
+            Closing deletion = new Closing();
+            deletion.run(() -> archives.delete(archive));
+            deletion.suppressedBy(e);
             throw e;
         }
         return new Report(files, offset, newBytes);

@@ -16,6 +16,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.opendedup.sar.cluster.Membership.Member;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.objects.ObjectNames;
 import org.opendedup.sar.objects.ObjectPage;
@@ -204,11 +205,13 @@ final class Archives {
                 archive, null, volumes.membership().name() + " has an archive of this name; archives do not change");
     }
 
-    /** Deletes the object of an archive. */
+    /** Deletes the object of an archive on each volume where that is possible. */
     void delete(String archive) throws IOException {
+        Closing each = new Closing();
         for (ClusterNode node : volumes.nodes()) {
-            node.store().delete(List.of(objectOf(archive)));
+            each.run(() -> node.store().delete(List.of(objectOf(archive))));
         }
+        each.finish();
     }
 
     NoSuchFileException unknown(String archive) {

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -492,6 +493,55 @@ class ClusterTest {
             assertEquals(List.of(), other.list());
             put(cluster, "late", files);
             assertEquals(2, readable(other, "late", files));
+        }
+    }
+
+    /** A volume fails while the put finds out that it is not to be acknowledged. */
+    @Test
+    void anArchiveThatIsNotAcknowledgedIsDeletedWhereThatIsPossible() throws IOException {
+        try (Cluster cluster = open()) {
+            ClusterNode failing = cluster.volumes().nodes().get(0);
+            String name = IntStream.range(0, 1000)
+                    .mapToObj(number -> "late" + number)
+                    .filter(each ->
+                            cluster.archives().holders(each).get(0).id().equals(failing.id()))
+                    .findFirst()
+                    .orElseThrow();
+            Path list = failing.folder().resolve(NAME + ".cluster/archives/" + name + "~");
+            ClusterNode last = cluster.archives().holders(name).get(2);
+            HookedDirectory hooked =
+                    new HookedDirectory(FileDirectory.open(last.folder().resolve(NAME + ".cluster")));
+            hooked.hook = (call, file) -> {
+                if (call == HookedDirectory.Call.LINK && Files.isRegularFile(list)) {
+                    for (Path note : notesOfPuts()) {
+                        Files.delete(note);
+                    }
+                    // This cannot be deleted.
+                    Files.delete(list);
+                    Files.createDirectories(list.resolve("x"));
+                }
+            };
+            cluster.volumes()
+                    .put(new ClusterNode(
+                            last.folder(),
+                            new FolderObjectStore(hooked),
+                            last.cluster(),
+                            last.id(),
+                            last.membership(),
+                            last.version()));
+            try (ArchiveWriter writer = cluster.write(name)) {
+                writer.addFile(entry("x"), new ByteArrayInputStream(files(1).get("file0")));
+                IOException refused = assertThrows(IOException.class, writer::finish);
+                assertTrue(refused.getMessage().contains("repeat"), refused::getMessage);
+            }
+            assertEquals(List.of(list), lists(name));
+        }
+    }
+
+    private List<Path> notesOfPuts() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(path -> path.getFileName().toString().startsWith("=working-"))
+                    .toList();
         }
     }
 
