@@ -220,40 +220,31 @@ public final class RemoteDirectory implements Directory, Closeable {
     }
 
     /**
-     * Waits until the store has all packs that are complete. Gives up after as many failures without a success as it
-     * takes until packs are put one at a time: on a slow line, several at the same time have no answer in time.
+     * Waits until the store has all packs that are complete. Gives up when more puts in a row have failed than are made
+     * at the same time, of whichever packs: then one has failed that was made alone. On a slow line, several at the
+     * same time have no answer in time. After it has given up, nobody waits for an upload any more.
      *
      * @return whether it has them
      */
     public boolean drain() {
-        long missing = missingBytes();
-        int failures = 0;
-        for (StagedPack pack : following) {
-            while (!drain(pack)) {
-                long now = missingBytes();
-                failures = now < missing ? 0 : failures + 1;
-                missing = now;
-                if (failures == Uploads.LANES || uploads.isClosing()) {
-                    return false;
+        int before = uploads.failures();
+        synchronized (uploads) {
+            try {
+                while (following.stream().anyMatch(StagedPack::isWaiting)) {
+                    int failures = uploads.failures();
+                    before = Math.min(before, failures);
+                    if (failures - before > Uploads.LANES || uploads.isClosing()) {
+                        uploads.giveUp();
+                        return false;
+                    }
+                    uploads.wait(LOOK_MS);
                 }
+                return true;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                uploads.giveUp();
+                return false;
             }
-        }
-        return true;
-    }
-
-    /** Returns whether the store has a complete pack, after the next try to put it. */
-    private boolean drain(StagedPack pack) {
-        try {
-            synchronized (pack) {
-                if (!pack.complete || pack.dropped) {
-                    return true;
-                }
-            }
-            awaitUpload(pack, Long.MAX_VALUE);
-            return true;
-        } catch (IOException e) {
-            log.debug("the volume is closed before {} is in {}", pack.name, store, e);
-            return false;
         }
     }
 
@@ -268,7 +259,11 @@ public final class RemoteDirectory implements Directory, Closeable {
                     throw new IOException(pack.name + " is not in " + store + " yet: " + failure.getMessage(), failure);
                 }
                 if (uploads.isClosing()) {
-                    throw new IOException(pack.name + " is not in " + store + ": the volume is being closed");
+                    IOException last = uploads.failure();
+                    throw new IOException(
+                            pack.name + " is not in " + store + ", and the volume is being closed"
+                                    + (last == null ? "" : ": " + last.getMessage()),
+                            last);
                 }
                 try {
                     pack.wait(LOOK_MS);

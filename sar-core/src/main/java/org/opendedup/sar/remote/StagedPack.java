@@ -124,6 +124,11 @@ final class StagedPack {
         return dropped;
     }
 
+    /** Returns whether it is complete, and not in the store yet. */
+    synchronized boolean isWaiting() {
+        return complete && !stored && !dropped;
+    }
+
     /** Returns the bytes that the store has not yet. */
     synchronized long missing() {
         return stored || dropped ? 0 : length - inTails;

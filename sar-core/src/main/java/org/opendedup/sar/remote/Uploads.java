@@ -56,6 +56,8 @@ final class Uploads implements Closeable {
     private final ScheduledThreadPoolExecutor lanes;
     /** Packs that were put since the last failure, or the last further lane. Guarded by {@link #lanes}. */
     private int successes;
+    /** Puts that failed since the last one that succeeded. Guarded by {@link #lanes}. */
+    private int failures;
     /** Why the last put failed; null if it succeeded. */
     private volatile @Nullable IOException failure;
 
@@ -92,6 +94,13 @@ final class Uploads implements Closeable {
     @Nullable
     IOException failure() {
         return failure;
+    }
+
+    /** Returns how many puts of complete packs have failed since the last one that succeeded. */
+    int failures() {
+        synchronized (lanes) {
+            return failures;
+        }
     }
 
     /** Puts a complete pack soon. */
@@ -150,6 +159,7 @@ final class Uploads implements Closeable {
         synchronized (lanes) {
             int count = lanes.getCorePoolSize();
             successes = failed == null ? successes + 1 : 0;
+            failures = failed == null ? 0 : failures + 1;
             if (failed == null && successes >= SUCCESSES && count < LANES) {
                 successes = 0;
                 lanes.setMaximumPoolSize(count + 1);
@@ -452,6 +462,11 @@ final class Uploads implements Closeable {
 
     boolean isClosing() {
         return closing;
+    }
+
+    /** Begins no further upload. */
+    void giveUp() {
+        closing = true;
     }
 
     /** Begins no further upload, and deletes nothing after those that run. */

@@ -644,6 +644,30 @@ final class RemoteDirectoryTest {
         assertEquals(1000, store.status(PackNames.pack(PACK)).length());
     }
 
+    /** However many packs wait: a put takes minutes on a line that is too slow for any. */
+    @Test
+    void aCloseGivesUpAfterAFewPutsThatFail() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
+        store.beforePut = () -> {
+            tries.incrementAndGet();
+            Thread.sleep(100);
+            throw new UnavailableException("too slow");
+        };
+        for (int pack = 1; pack <= 20; pack++) {
+            write(name(pack), bytes(1000, pack));
+        }
+        long mark = directory.mark();
+        // From then on, one is put at a time.
+        TestWait.until(() -> tries.get() >= 20);
+        tries.set(0);
+        // As an unmount does it, which then tries to put the metadata.
+        assertFalse(directory.drain());
+        IOException missing = assertThrows(IOException.class, () -> directory.await(mark));
+        assertTrue(missing.getMessage().contains("too slow"), missing::getMessage);
+        directory.close();
+        assertTrue(tries.get() < 20, tries::toString);
+    }
+
     /** The store may be away for hours, and many packs wait for it: a try does not read them from the disk. */
     @Test
     void aPackIsNotReadWhileTheStoreDoesNotAnswer() throws IOException {
