@@ -54,8 +54,8 @@ public interface DataBarrier extends Closeable {
     default void ownerChanged(String why) {}
 
     /**
-     * Called when nothing is committed any more: returns when everything is in the store, or it takes nothing for a
-     * while.
+     * Called when nothing is committed any more: returns when all data are in the store, or it takes nothing for a
+     * while. Metadata follow meanwhile.
      */
     default void drain() {}
 

@@ -719,6 +719,8 @@ public final class ShippedKeyValueStore implements KeyValueStore {
         }
         closed = true;
         Closing closing = new Closing();
+        // Segments are put meanwhile: that takes long on a slow line, and this machine may be lost before its end.
+        closing.run(parts.barrier()::drain);
         if (timer != null) {
             timer.shutdown();
         }
@@ -744,7 +746,6 @@ public final class ShippedKeyValueStore implements KeyValueStore {
     }
 
     private void drain() throws IOException {
-        parts.barrier().drain();
         ship();
         if (!isTaken && isCheckpointDue(CLOSING_PART)) {
             try {

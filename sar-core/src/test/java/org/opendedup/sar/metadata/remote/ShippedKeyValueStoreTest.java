@@ -174,6 +174,43 @@ final class ShippedKeyValueStoreTest {
         assertEquals(model, elsewhere());
     }
 
+    /** On a slow line it takes long until the store has all packs, and the machine may be lost meanwhile. */
+    @Test
+    @Timeout(30)
+    void segmentsArePutWhileACloseWaitsForThePacks() throws IOException {
+        CountDownLatch stored = new CountDownLatch(1);
+        AtomicBoolean isPut = new AtomicBoolean();
+        barrier = new DataBarrier() {
+            @Override
+            public long mark() {
+                return 0;
+            }
+
+            @Override
+            public void await(long mark) {}
+
+            @Override
+            public void stored(long mark) {
+                stored.countDown();
+            }
+
+            @Override
+            public void drain() {
+                try {
+                    isPut.set(stored.await(20, TimeUnit.SECONDS));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        ShippedKeyValueStore store = create(Promise.LOCAL);
+        store.start("test");
+        commit(store, "one", "1");
+        store.close();
+        assertTrue(isPut.get());
+        assertEquals(model, elsewhere());
+    }
+
     /** A time that passes only by waiting, and while a request is not answered. */
     private static final class OutageTimer implements Timer {
         private long nowNs;
