@@ -747,13 +747,17 @@ public final class ShippedKeyValueStore implements KeyValueStore {
 
     private void drain() throws IOException {
         ship();
-        if (!isTaken && isCheckpointDue(CLOSING_PART)) {
-            try {
+        // Waits for the checkpoint that is being made, however slow the line is.
+        checkpointing.lock();
+        try {
+            if (!isTaken && isCheckpointDue(CLOSING_PART)) {
                 checkpointToStore();
-            } catch (IOException e) {
-                // The log has everything.
-                log.warn("no checkpoint of the metadata was put into the object store: {}", e.toString());
             }
+        } catch (IOException e) {
+            // The log has everything.
+            log.warn("no checkpoint of the metadata was put into the object store: {}", e.toString());
+        } finally {
+            checkpointing.unlock();
         }
     }
 }

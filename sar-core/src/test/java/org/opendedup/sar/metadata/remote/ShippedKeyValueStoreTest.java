@@ -211,6 +211,54 @@ final class ShippedKeyValueStoreTest {
         assertEquals(model, elsewhere());
     }
 
+    /** On a slow line it may take minutes until what a checkpoint replaces is removed. */
+    @Test
+    @Timeout(30)
+    void aCloseWaitsForTheCheckpointThatIsBeingMade() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        barrier = new DataBarrier() {
+            @Override
+            public long mark() {
+                return 0;
+            }
+
+            @Override
+            public void await(long mark) {}
+
+            @Override
+            public boolean mayRemoveMetadata() throws IOException {
+                begun.countDown();
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+                return true;
+            }
+        };
+        ShippedKeyValueStore store = remote()
+                .create(
+                        root.resolve("here"),
+                        new RemoteMetadata.Shipping(Promise.LOCAL, barrier, new ShippingLimits(400, 100, 1, 1000)));
+        store.start("test");
+        commit(store, "one", "1");
+        begun.await();
+        FutureTask<Void> close = new FutureTask<>(() -> {
+            store.close();
+            return null;
+        });
+        Thread closing = new Thread(close);
+        closing.start();
+        // What waits for the end of a task gives up after a minute.
+        TestWait.until(() -> closing.getState() == Thread.State.WAITING
+                && Stream.of(closing.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals("drain")));
+        released.countDown();
+        close.get();
+        assertEquals(model, elsewhere());
+    }
+
     /** A time that passes only by waiting, and while a request is not answered. */
     private static final class OutageTimer implements Timer {
         private long nowNs;
