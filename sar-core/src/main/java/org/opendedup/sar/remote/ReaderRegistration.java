@@ -123,7 +123,7 @@ public final class ReaderRegistration implements Closeable {
     }
 
     /** Renews the registration, or finds it lost. */
-    void renew() throws IOException {
+    synchronized void renew() throws IOException {
         renew(current.isCopying());
     }
 

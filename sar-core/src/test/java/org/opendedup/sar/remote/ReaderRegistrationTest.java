@@ -1,11 +1,13 @@
 package org.opendedup.sar.remote;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.MemoryObjectStore;
 
@@ -43,5 +45,25 @@ class ReaderRegistrationTest {
         assertEquals(usual, registration.renewLogging());
         registration.close();
         assertEquals(List.of(), store.listAll(ReaderNames.ALL, ""));
+    }
+
+    /** Its owner removes no checkpoint and no log segment as long as a reader copies the metadata. */
+    @Test
+    void aRenewalAtTheEndOfTheCopyingDoesNotSayThatItGoesOn() throws Exception {
+        ReaderRegistration registration = ReaderRegistration.register(store);
+        Thread renewing = new Thread(() -> {
+            long unused = registration.renewLogging();
+        });
+        store.beforePut = () -> {
+            store.beforePut = null;
+            renewing.start();
+            TestWait.until(() -> renewing.getState() == Thread.State.BLOCKED);
+            return null;
+        };
+        registration.metadataAreCopied();
+        renewing.join();
+        assertFalse(new Readers(store, System::nanoTime)
+                .look().values().stream().anyMatch(ReaderNames.Parts::isCopying));
+        registration.close();
     }
 }
