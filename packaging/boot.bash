@@ -9,6 +9,8 @@ apt-get -q -y install --no-install-recommends systemd systemd-sysv /trial/sdfs.d
 mkdir -p /backing /srv/disk /var/log/journal
 echo '/backing /srv/disk none bind,nofail 0 0' >/etc/fstab
 mount --bind /backing /srv/disk
+echo 'SDFS_CONFIG_DIR="/srv/volume files"' >>/etc/default/sdfs
+mkdir '/srv/volume files'
 mkfs.sdfs --volume-name=pool0 --volume-capacity=1GB --base-path=/srv/disk/pool0 --memory-budget=256MB
 umount /srv/disk
 sdfscli console user add admin --role=change >/trial/password

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Garbage collection through the mount: space returned, restores after it, and what others notice; prints tables, writes JSON.
 
-Run through scripts/bench space. Four parts, each next to its own baseline in the same run:
+Run through scripts/bench space. Its parts, each next to its own baseline in the same run:
 
   restores  five backups on a slow disk (scripts/slow-disk). The oldest three are deleted and collected. The newest two are read back
             cold before and after, and from a fresh volume that got only these two. Stored bytes of all three states.
