@@ -179,10 +179,6 @@ public final class RemoteDirectory implements Directory, Closeable {
         }
     }
 
-    private static long numberOf(String pack) {
-        return PackFormat.numberOf(pack).orElseThrow();
-    }
-
     private static boolean isPack(String name) {
         return PackFormat.numberOf(name).isPresent();
     }
