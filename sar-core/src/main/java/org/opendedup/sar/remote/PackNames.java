@@ -22,12 +22,12 @@ final class PackNames {
 
     /** Returns whether it is the name of an object of a complete pack; other programs may put others there. */
     static boolean isPack(String object) {
-        return PackFormat.numberOf(object.substring(PACKS.length())).isPresent();
+        return PackFormat.isPack(object.substring(PACKS.length()));
     }
 
     /** Returns whether it is the name of a tail of a pack; other programs may put others there. */
     static boolean isTail(String object) {
-        return PackFormat.numberOf(packOf(object)).isPresent() && offsetOf(object) >= 0;
+        return PackFormat.isPack(packOf(object)) && offsetOf(object) >= 0;
     }
 
     /** Returns what the names of a pack's tails begin with. */

@@ -1,5 +1,7 @@
 package org.opendedup.sar.remote;
 
+import static org.opendedup.sar.container.format.PackFormat.isPack;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,7 +13,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.opendedup.sar.common.Closing;
-import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -40,10 +41,6 @@ public final class PrivatePacks implements Directory, Closeable {
         this.own = own;
         this.stored = stored;
         this.registration = registration;
-    }
-
-    private static boolean isPack(String name) {
-        return PackFormat.numberOf(name).isPresent();
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.opendedup.sar.remote;
 
+import static org.opendedup.sar.container.format.PackFormat.isPack;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,7 +20,6 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -177,10 +178,6 @@ public final class RemoteDirectory implements Directory, Closeable {
             log.warn("{} has lost the first part of {}, which is in {}", store, name, staging, e);
             return 0;
         }
-    }
-
-    private static boolean isPack(String name) {
-        return PackFormat.numberOf(name).isPresent();
     }
 
     // --- what commits need

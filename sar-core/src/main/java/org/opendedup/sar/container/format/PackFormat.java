@@ -53,6 +53,11 @@ public final class PackFormat {
         return name.length() == FOLDER_LENGTH - 1 && name.chars().allMatch(HexFormat::isHexDigit);
     }
 
+    /** Returns whether this is the name of a pack's file. */
+    public static boolean isPack(String fileName) {
+        return numberOf(fileName).isPresent();
+    }
+
     /** Returns the number of the pack with this file name; empty if it is not the name of a pack. */
     public static OptionalLong numberOf(String fileName) {
         if (fileName.length() != FOLDER_LENGTH + DIGITS + SUFFIX.length() || !fileName.endsWith(SUFFIX)) {

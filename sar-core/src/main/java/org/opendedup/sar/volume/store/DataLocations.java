@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume.store;
 
+import static org.opendedup.sar.container.format.PackFormat.isPack;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
@@ -446,10 +448,6 @@ public final class DataLocations implements Directory {
         return all.get(0).directory;
     }
 
-    private static boolean isPack(String name) {
-        return PackFormat.numberOf(name).isPresent();
-    }
-
     /**
      * Returns the location that has a file.
      *
@@ -678,7 +676,7 @@ public final class DataLocations implements Directory {
         List<String> names = new ArrayList<>(first().listFrom(from));
         for (Directory part : parts()) {
             if (part != first()) {
-                part.listFrom(from).stream().filter(DataLocations::isPack).forEach(names::add);
+                part.listFrom(from).stream().filter(PackFormat::isPack).forEach(names::add);
             }
         }
         Collections.sort(names);
