@@ -108,8 +108,7 @@ public final class FileWriter {
         budget.awaitRoom(this::storeOldest);
         if (!tryWrite(write, StoredRanges.NONE) && !writeOverStored(write)) {
             // The dirty bytes may have taken too much of the capacity, or of a quota: where they replace stored bytes,
-            // and where they
-            // are zeros.
+            // and where they are zeros.
             storeEverythingLogging();
             if (!writeOverStored(write)) {
                 throw tooLittle(write);
