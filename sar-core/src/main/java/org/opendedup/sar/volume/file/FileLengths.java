@@ -156,7 +156,7 @@ public final class FileLengths {
                     metadata.namespace().addOrphan(node.id, firstDead);
                 }
                 contents.cutting = hasTail;
-                contents.truncate(node, size);
+                contents.truncate(size);
                 contents.cleanCut = -1;
                 node.size = size;
                 // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.

@@ -165,7 +165,7 @@ public final class FileRanges {
     private static void drop(Node node, Node.Contents contents, long from, long to) {
         boolean areLast = contents.dirty.end() <= to;
         long zeroed = areLast ? Math.max(from, node.storedBytes) : to;
-        contents.remove(node, from, Math.min(to, zeroed));
+        contents.remove(from, Math.min(to, zeroed));
         contents.dirty.zero(zeroed, to);
         contents.cleanCut = -1;
     }

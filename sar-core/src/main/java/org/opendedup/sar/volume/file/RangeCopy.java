@@ -240,7 +240,7 @@ public final class RangeCopy {
             synchronized (target) {
                 targetContents.settle(growing);
                 growing = 0;
-                targetContents.remove(target, start, end);
+                targetContents.remove(start, end);
                 targetContents.cleanCut = -1;
                 target.size = Math.max(target.size, end);
                 target.storedBytes = Math.max(target.storedBytes, end);

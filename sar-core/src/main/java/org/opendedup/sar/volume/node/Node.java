@@ -625,7 +625,7 @@ public final class Node {
          * Takes bytes of a file out of the intent log, because they are stored or dropped. Called under the change
          * lock. The size that a sync acknowledged stays: what is not stored below it is a hole.
          */
-        public void dropLogged(Node node, long from, long to) {
+        public void dropLogged(long from, long to) {
             if (intents == null) {
                 return;
             }
@@ -640,7 +640,7 @@ public final class Node {
          * Drops everything at or after a file's new end, also from the intent log and the fast tier. Called under the
          * change lock.
          */
-        public void truncate(Node node, long newSize) {
+        public void truncate(long newSize) {
             dirty.truncate(newSize);
             node.dropChanged(newSize, Long.MAX_VALUE);
             if (intents != null) {
@@ -649,10 +649,10 @@ public final class Node {
         }
 
         /** Drops dirty bytes, also from the intent log and the fast tier. Called under the change lock. */
-        public void remove(Node node, long from, long to) {
+        public void remove(long from, long to) {
             dirty.remove(from, to);
             node.dropChanged(from, to);
-            dropLogged(node, from, to);
+            dropLogged(from, to);
         }
 
         /** Returns whether every byte of the range is newer than the recipe. */

@@ -180,7 +180,7 @@ public final class IntentLog {
         changes.lock();
         try {
             synchronized (node) {
-                contents.dropLogged(node, 0, Long.MAX_VALUE);
+                contents.dropLogged(0, Long.MAX_VALUE);
             }
         } finally {
             changes.unlock();

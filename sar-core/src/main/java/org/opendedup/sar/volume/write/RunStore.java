@@ -126,7 +126,7 @@ final class RunStore {
         boolean kept = false;
         try {
             kept = tier.keep(node, run, () -> {
-                run.ranges().forEach(range -> contents.dropLogged(node, range.from(), range.to()));
+                run.ranges().forEach(range -> contents.dropLogged(range.from(), range.to()));
                 node.storedBytes = Math.max(node.storedBytes, run.end());
             });
         } finally {
@@ -212,7 +212,7 @@ final class RunStore {
         DirtyExtents.Run run = storing.run;
         synchronized (node) {
             storing.contents.settle(run.taken(start, to));
-            storing.contents.dropLogged(node, Math.max(start, run.start()), Math.min(to, run.end()));
+            storing.contents.dropLogged(Math.max(start, run.start()), Math.min(to, run.end()));
             node.dropChanged(Math.max(start, run.start()), Math.min(to, run.end()));
             node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
         }
