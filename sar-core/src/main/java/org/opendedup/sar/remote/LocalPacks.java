@@ -309,30 +309,17 @@ final class LocalPacks implements Closeable {
             log.warn("{} in {} cannot be read, and is read from {}: {}", name, staging, store, failure.getMessage());
         }
 
-        @FunctionalInterface
-        private interface LocalUse {
-            void use(Input file) throws IOException;
-        }
-
-        /** Returns whether there is a local file; does something with it. */
-        private boolean withLocal(LocalUse use) throws IOException {
+        @Override
+        public long length() throws IOException {
             using.readLock().lock();
             try {
-                Input file = local;
-                if (file == null) {
-                    return false;
+                if (local != null) {
+                    return local.length();
                 }
-                use.use(file);
-                return true;
             } finally {
                 using.readLock().unlock();
             }
-        }
-
-        @Override
-        public long length() throws IOException {
-            long[] length = {0};
-            return withLocal(file -> length[0] = file.length()) ? length[0] : reads.length(name);
+            return reads.length(name); // Without the lock: the store may take long.
         }
 
         @Override
