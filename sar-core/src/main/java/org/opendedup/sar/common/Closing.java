@@ -35,6 +35,13 @@ public final class Closing {
         }
     }
 
+    /** Runs a step after a failure, which is more important: a failure of the step is attached to it. */
+    public static void after(Throwable cause, Step step) {
+        Closing closing = new Closing();
+        closing.run(step);
+        closing.suppressedBy(cause);
+    }
+
     /** Attaches the failures to a more important exception. */
     public void suppressedBy(Throwable cause) {
         if (failure != null) {

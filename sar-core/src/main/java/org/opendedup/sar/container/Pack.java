@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
@@ -152,12 +153,10 @@ final class Pack {
             output.append(PackFormat.header(number).buffer());
             return new Pack(directory, number, output);
         } catch (IOException | RuntimeException | Error e) {
-            try {
+            Closing.after(e, () -> {
                 output.close();
                 directory.delete(name);
-            } catch (IOException again) {
-                e.addSuppressed(again);
-            }
+            });
             throw e;
         }
     }

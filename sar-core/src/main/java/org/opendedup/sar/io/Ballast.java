@@ -9,6 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
@@ -86,11 +87,7 @@ public final class Ballast {
             allocate(newFile());
             Files.move(newFile(), file());
         } catch (IOException | RuntimeException e) {
-            try {
-                Files.deleteIfExists(newFile());
-            } catch (IOException again) {
-                e.addSuppressed(again);
-            }
+            Closing.after(e, () -> Files.deleteIfExists(newFile()));
             throw e;
         }
     }

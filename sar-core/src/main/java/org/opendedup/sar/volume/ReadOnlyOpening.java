@@ -53,9 +53,7 @@ final class ReadOnlyOpening {
                     .close();
             return open(config, verification, reader.toRead(), false);
         } catch (IOException | RuntimeException e) {
-            Closing closing = new Closing();
-            closing.run(reader::close);
-            closing.suppressedBy(e);
+            Closing.after(e, reader::close);
             throw e;
         }
     }
@@ -71,9 +69,7 @@ final class ReadOnlyOpening {
                 }
                 return context;
             } catch (IOException | RuntimeException e) {
-                Closing closing = new Closing();
-                closing.run(context::close);
-                closing.suppressedBy(e);
+                Closing.after(e, context::close);
                 throw e;
             }
         });

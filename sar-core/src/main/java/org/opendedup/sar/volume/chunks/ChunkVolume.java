@@ -174,11 +174,7 @@ public final class ChunkVolume implements Closeable {
             volume.engine.hot().demoteUnreferenced();
             return volume;
         } catch (IOException | RuntimeException e) {
-            try {
-                volume.close();
-            } catch (IOException | RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
+            Closing.after(e, volume::close);
             throw e;
         }
     }

@@ -424,11 +424,7 @@ public final class VolumeContext implements Closeable {
             context.hot.demoteUnreferenced();
             return context;
         } catch (IOException | RuntimeException e) {
-            try {
-                context.close();
-            } catch (IOException | RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
+            Closing.after(e, context::close);
             throw e;
         }
     }

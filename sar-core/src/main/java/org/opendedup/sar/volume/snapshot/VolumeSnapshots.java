@@ -14,6 +14,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -145,11 +146,7 @@ public final class VolumeSnapshots implements Closeable {
         try {
             made = make(() -> metadata.createSnapshot(name, clock.millis(), heldUntilMs, isScheduled));
         } catch (IOException | RuntimeException e) {
-            try {
-                HeldUntil.restore(metadataFolder, heldBefore);
-            } catch (IOException | RuntimeException alsoFailed) {
-                e.addSuppressed(alsoFailed);
-            }
+            Closing.after(e, () -> HeldUntil.restore(metadataFolder, heldBefore));
             throw e;
         }
         noteChange();
@@ -224,11 +221,7 @@ public final class VolumeSnapshots implements Closeable {
             commit(cut, made);
             return made[0];
         } catch (IOException | RuntimeException e) {
-            try {
-                undo(made);
-            } catch (IOException | RuntimeException alsoFailed) {
-                e.addSuppressed(alsoFailed);
-            }
+            Closing.after(e, () -> undo(made));
             throw e;
         } finally {
             fastTier.resume();

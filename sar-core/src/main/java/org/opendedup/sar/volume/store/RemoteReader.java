@@ -68,7 +68,7 @@ public final class RemoteReader implements Closeable {
         try {
             return open(config, settings, store);
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, store::close);
+            Closing.after(e, store::close);
             throw e;
         }
     }
@@ -113,7 +113,7 @@ public final class RemoteReader implements Closeable {
                     config.name());
             return new RemoteReader(config, store, new PrivatePacks(ownPacks, stored, registration), own, fork);
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, registration::close);
+            Closing.after(e, registration::close);
             throw e;
         }
     }
@@ -144,12 +144,6 @@ public final class RemoteReader implements Closeable {
 
     private static Path folder(Path metadata) {
         return metadata.resolveSibling(metadata.getFileName() + SUFFIX);
-    }
-
-    private static void closeAfter(Exception cause, Closing.Step step) {
-        Closing closing = new Closing();
-        closing.run(step);
-        closing.suppressedBy(cause);
     }
 
     /**

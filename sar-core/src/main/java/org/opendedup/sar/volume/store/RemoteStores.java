@@ -72,7 +72,7 @@ final class RemoteStores {
             return stores.metadata(volume, memoryBytes)
                     .create(access.locations().metadata(), stores.shipping());
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, stores::close);
+            Closing.after(e, stores::close);
             throw e;
         }
     }
@@ -87,7 +87,7 @@ final class RemoteStores {
         try {
             return open(access, lease, buffers);
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, lease::release);
+            Closing.after(e, lease::release);
             throw e;
         }
     }
@@ -107,7 +107,7 @@ final class RemoteStores {
                     access.name());
             return new RemoteStores(access, store, packs, lease);
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, store::close);
+            Closing.after(e, store::close);
             throw e;
         }
     }
@@ -162,11 +162,11 @@ final class RemoteStores {
                 }
                 return new Look(store, packs, remote.unusable(), damageOfLease(access, store));
             } catch (IOException | RuntimeException e) {
-                closeAfter(e, registration::close);
+                Closing.after(e, registration::close);
                 throw e;
             }
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, store::close);
+            Closing.after(e, store::close);
             throw e;
         }
     }
@@ -240,12 +240,6 @@ final class RemoteStores {
                 damage);
     }
 
-    private static void closeAfter(Exception cause, Closing.Step step) {
-        Closing closing = new Closing();
-        closing.run(step);
-        closing.suppressedBy(cause);
-    }
-
     RemoteDirectory packs() {
         return packs;
     }
@@ -301,10 +295,10 @@ final class RemoteStores {
             }
             opened = opening.open(remote, access.locations().metadata(), shipping());
         } catch (CorruptionException e) {
-            closeAfter(e, this::close);
+            Closing.after(e, this::close);
             throw withRemedy(e, access.name());
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, this::close);
+            Closing.after(e, this::close);
             throw e;
         }
         try {
@@ -318,7 +312,7 @@ final class RemoteStores {
             opened.start(access.name());
             return opened;
         } catch (IOException | RuntimeException e) {
-            closeAfter(e, opened::close);
+            Closing.after(e, opened::close);
             throw e;
         }
     }

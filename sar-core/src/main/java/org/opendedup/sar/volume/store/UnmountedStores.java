@@ -87,9 +87,7 @@ public final class UnmountedStores implements Closeable {
                         remote.lease(),
                         remote);
             } catch (IOException | RuntimeException e) {
-                Closing closing = new Closing();
-                closing.run(remote::close);
-                closing.suppressedBy(e);
+                Closing.after(e, remote::close);
                 throw e;
             }
         } catch (IOException | RuntimeException e) {
@@ -127,9 +125,7 @@ public final class UnmountedStores implements Closeable {
         try {
             data = DataLocations.of(remote.packs(), locations.data());
         } catch (IOException | RuntimeException e) {
-            Closing closing = new Closing();
-            closing.run(remote::close);
-            closing.suppressedBy(e);
+            Closing.after(e, remote::close);
             throw e;
         }
         return of(locations, data, remote.openMetadata(DATABASE_BYTES), keys, remote);
@@ -175,9 +171,7 @@ public final class UnmountedStores implements Closeable {
             return new UnmountedStores(
                     data, KeyValueStores.sealed(metadata, keys), folder, objects, List.of(), null, () -> {});
         } catch (IOException | RuntimeException e) {
-            Closing closing = new Closing();
-            closing.run(metadata::close);
-            closing.suppressedBy(e);
+            Closing.after(e, metadata::close);
             throw e;
         }
     }

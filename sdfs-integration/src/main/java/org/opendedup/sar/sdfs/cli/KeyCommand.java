@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.LockFile;
@@ -393,11 +394,7 @@ final class KeyCommand extends VolumeCommand {
 
     /** Records that nothing was changed. */
     private void failed(String action, IOException because) {
-        try {
-            note(action, Map.of("failed", FailureText.of(because)));
-        } catch (IOException e) {
-            because.addSuppressed(e);
-        }
+        Closing.after(because, () -> note(action, Map.of("failed", FailureText.of(because))));
     }
 
     private Secret newSecret(String action, NewSecretOptions options) throws IOException {

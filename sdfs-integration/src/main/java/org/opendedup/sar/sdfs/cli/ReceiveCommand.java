@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.keys.KeyException;
@@ -221,13 +222,11 @@ final class ReceiveCommand extends VolumeCommand {
     }
 
     private static void refuse(StreamWriter out, IOException why) {
-        try {
+        // This fails if the sender is gone: that is why.
+        Closing.after(why, () -> {
             out.write(new StreamMessage.Refused(FailureText.of(why)));
             out.flush();
-        } catch (IOException e) {
-            // The sender is gone: that is why.
-            why.addSuppressed(e);
-        }
+        });
     }
 
     private List<Report> receive(SnapshotReceiver receiver, InputStream in, @Nullable StreamWriter answering)

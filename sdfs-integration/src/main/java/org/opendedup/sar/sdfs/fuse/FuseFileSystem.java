@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -373,12 +374,8 @@ public class FuseFileSystem {
         try {
             return new CreatedFile(made, open(made.inode(), writable, false, caller));
         } catch (IOException | RuntimeException | Error e) {
-            try {
-                // The kernel lets nobody else change the directory meanwhile: it is still this file's name.
-                unlink(directory, name);
-            } catch (IOException | RuntimeException notRemoved) {
-                e.addSuppressed(notRemoved);
-            }
+            // The kernel lets nobody else change the directory meanwhile: it is still this file's name.
+            Closing.after(e, () -> unlink(directory, name));
             volume.forget(made.inode(), 1);
             throw e;
         }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.sdfs.config.HostArchives;
@@ -71,11 +72,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                             : volume.hot().status().state());
             return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, config, file));
         } catch (RuntimeException e) {
-            try {
-                volume.close();
-            } catch (IOException suppressed) {
-                e.addSuppressed(suppressed);
-            }
+            Closing.after(e, volume::close);
             throw e;
         }
     }

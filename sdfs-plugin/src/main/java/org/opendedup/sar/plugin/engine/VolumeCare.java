@@ -167,11 +167,7 @@ final class VolumeCare implements Closeable {
             care.logHealth();
             return care;
         } catch (RuntimeException e) {
-            try {
-                care.close();
-            } catch (IOException | RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
+            Closing.after(e, care::close);
             throw e;
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.crypt.VolumeKeys;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.hot.FileExplainer;
@@ -131,11 +132,7 @@ public final class FuseMountService implements MountService {
                             config.restore().cache().toString(),
                             () -> VolumeKeyHeader.streamKeys(config)));
         } catch (IOException | RuntimeException e) {
-            try {
-                volume.close();
-            } catch (IOException suppressed) {
-                e.addSuppressed(suppressed);
-            }
+            Closing.after(e, volume::close);
             throw e;
         }
     }

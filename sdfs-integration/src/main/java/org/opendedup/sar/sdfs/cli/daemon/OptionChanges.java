@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.sdfs.cli.command.ChangeReport;
 import org.opendedup.sar.sdfs.cli.control.ControlArguments;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
@@ -56,12 +57,8 @@ final class OptionChanges {
         try {
             settings.keep(changes);
         } catch (IOException e) {
-            try {
-                effect.apply(before);
-            } catch (IOException again) {
-                // Files that were written meanwhile need the new capacity until the next mount.
-                e.addSuppressed(again);
-            }
+            // Fails if files that were written meanwhile need the new capacity: that stays until the next mount then.
+            Closing.after(e, () -> effect.apply(before));
             throw e;
         }
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -177,11 +178,7 @@ public final class KernelMount implements Closeable {
         if (!threadsRun) {
             channels.forEach(Channel::close);
         }
-        try {
-            mounter.detach(mountPoint);
-        } catch (IOException e) {
-            failure.addSuppressed(e);
-        }
+        Closing.after(failure, () -> mounter.detach(mountPoint));
         if (!threadsRun) {
             closeBackings();
         }
