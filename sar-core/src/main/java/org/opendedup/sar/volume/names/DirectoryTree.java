@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
@@ -106,7 +107,7 @@ public final class DirectoryTree {
     }
 
     /** Changes the extended attributes of an inode, under the locks of a change of names. */
-    public void change(Node node, Work work) throws IOException {
+    public void change(Node node, Closing.Step work) throws IOException {
         try (NameChange change = newChange()) {
             work.run();
             change.relink(node, 0);
@@ -171,12 +172,6 @@ public final class DirectoryTree {
         return status != null && copy.equals(RawFile.copyOf(status))
                 ? state.withBytes(status.size(), status.modifiedNs())
                 : null;
-    }
-
-    /** A change of metadata. */
-    @FunctionalInterface
-    public interface Work {
-        void run() throws IOException;
     }
 
     public Attributes lookup(long directory, byte[] name) throws IOException {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
@@ -75,7 +76,7 @@ final class StateWriter implements Closeable {
     private final long firstInode;
 
     private final ReplicaRecord record;
-    private final List<Change> changes = new ArrayList<>();
+    private final List<Closing.Step> changes = new ArrayList<>();
     /** What the stream says of the chunks of the segment. */
     private final List<Sent> sent = new ArrayList<>();
 
@@ -105,12 +106,6 @@ final class StateWriter implements Closeable {
 
     /** What a stream calls a chunk. */
     private record Sent(long id, byte[] fingerprint) {}
-
-    /** A change under the change lock. */
-    @FunctionalInterface
-    private interface Change {
-        void make() throws IOException;
-    }
 
     /**
      * @param scratch an empty folder
@@ -354,7 +349,7 @@ final class StateWriter implements Closeable {
         return 1 + bytes / BYTES_OF_WEIGHT;
     }
 
-    private void later(int changeWeight, Change change) throws IOException {
+    private void later(int changeWeight, Closing.Step change) throws IOException {
         changes.add(change);
         weight += changeWeight;
         if (weight >= MAX_WEIGHT) {
@@ -371,8 +366,8 @@ final class StateWriter implements Closeable {
         store();
         committer.changes().lock();
         try {
-            for (Change change : changes) {
-                change.make();
+            for (Closing.Step change : changes) {
+                change.run();
             }
             if (!isPositionFixed) {
                 ReplicaRecord.UnderWay underWay = underWay();

@@ -11,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.stream.StreamMessage;
@@ -43,7 +44,9 @@ final class WindowSender implements Closeable {
     /** Buffers that are not in use: one is read into while the other is written. */
     private final BlockingQueue<byte[]> buffers = new ArrayBlockingQueue<>(2);
 
-    private final BlockingQueue<Step> steps = new ArrayBlockingQueue<>(4);
+    /** What the other thread writes. */
+    private final BlockingQueue<Closing.Step> steps = new ArrayBlockingQueue<>(4);
+
     private final Thread thread;
     private volatile @Nullable IOException failure;
     private volatile boolean isDone;
@@ -56,12 +59,6 @@ final class WindowSender implements Closeable {
      * @param known numbers of the chunks that are offered
      */
     private record Offered(Window window, int[] known) {}
-
-    /** Writes something, in the other thread. */
-    @FunctionalInterface
-    private interface Step {
-        void run() throws IOException;
-    }
 
     /**
      * @param answers null: the receiver does not answer
@@ -94,13 +91,13 @@ final class WindowSender implements Closeable {
         }
     }
 
-    private void put(Step step) throws IOException {
+    private void put(Closing.Step step) throws IOException {
         while (!offer(step)) {
             check();
         }
     }
 
-    private boolean offer(Step step) throws IOException {
+    private boolean offer(Closing.Step step) throws IOException {
         try {
             return steps.offer(step, STEP_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

@@ -353,12 +353,7 @@ public final class VolumeSnapshots implements Closeable {
         }
         committer.checkWritable();
         HeldUntil.note(metadataFolder, untilMs);
-        committer.changes().lock();
-        try {
-            metadata.holdSnapshot(record, untilMs);
-        } finally {
-            committer.changes().unlock();
-        }
+        change(() -> metadata.holdSnapshot(record, untilMs));
         committer.commit();
         return get(name);
     }
@@ -469,11 +464,7 @@ public final class VolumeSnapshots implements Closeable {
         }
     }
 
-    private interface Change {
-        void run() throws IOException;
-    }
-
-    private void change(Change change) throws IOException {
+    private void change(Closing.Step change) throws IOException {
         committer.changes().lock();
         try {
             change.run();

@@ -1,6 +1,5 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -11,6 +10,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.management.openmbean.CompositeData;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.LatencyBuckets;
 import org.opendedup.sar.restore.frame.ReadLatencies.From;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Effect;
@@ -31,13 +31,7 @@ final class FileBeans {
         return new Parameter(String.class, "path", text + ", from the volume's root", "path", Limits.NONE);
     }
 
-    /** An operation that begins something. */
-    @FunctionalInterface
-    private interface Start {
-        void run() throws IOException;
-    }
-
-    private static Object begun(Start start) {
+    private static Object begun(Closing.Step start) {
         return Beans.call(() -> {
             start.run();
             return true;

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.management.NotificationEmitter;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.hot.distributor.DistributorStatistics;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.sdfs.config.SarSettings;
@@ -122,13 +123,8 @@ record SarBeans(SarAdministration sar) {
         return run(() -> sar.attach(Way.JMX, location.isEmpty() ? null : Path.of(location)));
     }
 
-    /** A change that may fail because of the SSD or the volume file. */
-    private interface Change {
-        void run() throws IOException;
-    }
-
     /** Returns null, the result of an operation that has none. */
-    private static @Nullable Object run(Change change) {
+    private static @Nullable Object run(Closing.Step change) {
         try {
             change.run();
         } catch (IOException e) {

@@ -482,13 +482,7 @@ public class FuseFileSystem {
         return volume.copy(openFiles.get(source), from, openFiles.get(target), to, length);
     }
 
-    /** A part of making something durable. */
-    @FunctionalInterface
-    private interface Step {
-        void run() throws IOException;
-    }
-
-    private void countingFailures(Step step) throws IOException {
+    private void countingFailures(Closing.Step step) throws IOException {
         try {
             step.run();
         } catch (IOException | RuntimeException e) {
