@@ -662,11 +662,7 @@ public final class VolumeContext implements Closeable {
         closing.run(writer::storeEverything);
         engine.commitLast(committer, closing);
         UnsavedChanges unsaved = UnsavedChanges.of(writer, nodes, metadata);
-        if (promotion != null) {
-            closing.run(promotion::close);
-        }
-        engine.close(closing);
-        closing.run(raws.folder()::close);
+        closeStores(closing);
         if (!unsaved.isNone()) {
             UnsavedChangesException lost = new UnsavedChangesException(unsaved);
             closing.causeOf(lost);
@@ -680,12 +676,16 @@ public final class VolumeContext implements Closeable {
         closing.run(committer::close);
         closing.run(reaper::close);
         engine.endStoring(closing);
+        closeStores(closing);
+        closing.finish();
+    }
+
+    private void closeStores(Closing closing) {
         if (promotion != null) {
             closing.run(promotion::close);
         }
         engine.close(closing);
         closing.run(raws.folder()::close);
-        closing.finish();
     }
 
     public IndexRebuilder rebuilder() {
