@@ -56,6 +56,7 @@ import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.DeviceCondition;
+import org.opendedup.sar.volume.store.Location;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A volume whose packs lie in two folders; the second one is on a device of its own, with more space. */
@@ -765,7 +766,7 @@ class FurtherLocationTest {
         }
         movePacks();
         try (Volume volume = Volume.open(with)) {
-            DataLocations.Location location =
+            Location location =
                     volume.context().engine().data().locations().get(1);
             IOException refused = assertThrows(
                     IOException.class,
@@ -793,7 +794,7 @@ class FurtherLocationTest {
         }
     }
 
-    private void useAgainIfLeaving(Volume volume, DataLocations.Location location) {
+    private void useAgainIfLeaving(Volume volume, Location location) {
         if (location.isLeaving()) {
             try {
                 volume.addDataLocation(further);

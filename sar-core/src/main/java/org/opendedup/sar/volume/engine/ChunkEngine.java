@@ -48,6 +48,7 @@ import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.store.Ballasts;
 import org.opendedup.sar.volume.store.DataLocations;
 import org.opendedup.sar.volume.store.DeviceSpaces;
+import org.opendedup.sar.volume.store.Location;
 import org.opendedup.sar.volume.store.RemoteStatistics;
 import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeLocations;
@@ -129,7 +130,7 @@ public final class ChunkEngine {
             throws IOException {
         data = DataLocations.of(stores.containers());
         Epoch found = data.lastUsed(metadata.header().volume());
-        List<DataLocations.Location> left = LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
+        List<Location> left = LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
         boolean areOfSameHistory = found.equals(metadata.epochs().current());
         name = config.name();
         lease = stores.lease();
@@ -396,7 +397,7 @@ public final class ChunkEngine {
     }
 
     /** As above, of one that is open. */
-    public void use(DataLocations.Location location) throws IOException {
+    public void use(Location location) throws IOException {
         // Before the first pack: from then on no mount must do without the location.
         metadata.locations().put(location.record());
         data.add(location);

@@ -14,8 +14,8 @@ import org.opendedup.sar.metadata.LocationRecords;
 import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.store.DataLocations;
-import org.opendedup.sar.volume.store.DataLocations.Location;
 import org.opendedup.sar.volume.store.DeviceSpaces;
+import org.opendedup.sar.volume.store.Location;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

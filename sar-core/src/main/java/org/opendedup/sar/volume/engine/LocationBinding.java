@@ -8,6 +8,7 @@ import java.util.Map;
 import org.opendedup.sar.metadata.LocationRecords;
 import org.opendedup.sar.metadata.record.DataLocation;
 import org.opendedup.sar.volume.store.DataLocations;
+import org.opendedup.sar.volume.store.Location;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,14 +28,13 @@ final class LocationBinding {
      * @return those of which the power failed after they were left; they are not used any more
      * @throws IOException if one was not found; names it
      */
-    static List<DataLocations.Location> bind(LocationRecords records, DataLocations data, boolean readOnly)
-            throws IOException {
+    static List<Location> bind(LocationRecords records, DataLocations data, boolean readOnly) throws IOException {
         List<DataLocation> known = records.all();
         data.requireAll(known);
         Map<Long, DataLocation> byNumber = new HashMap<>();
         known.forEach(location -> byNumber.put(location.number(), location));
-        List<DataLocations.Location> left = new ArrayList<>();
-        for (DataLocations.Location location : data.locations()) {
+        List<Location> left = new ArrayList<>();
+        for (Location location : data.locations()) {
             DataLocation record = byNumber.get(location.number());
             if (record != null && record.state() == DataLocation.State.LEFT) {
                 data.remove(location);

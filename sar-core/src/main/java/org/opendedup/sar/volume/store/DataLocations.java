@@ -3,7 +3,6 @@ package org.opendedup.sar.volume.store;
 import static org.opendedup.sar.container.format.PackFormat.isPack;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -18,10 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.NoSpaceException;
@@ -32,13 +29,11 @@ import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.FileRange;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RequestCost;
 import org.opendedup.sar.io.SystemError;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.record.DataLocation;
-import org.opendedup.sar.remote.RemoteDirectory;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;
@@ -58,185 +53,6 @@ public final class DataLocations implements Directory {
     private static final long REST_BYTES = 256L << 20;
 
     private static final int REST_PART = 8;
-
-    /** Time after which a location that took no pack is tried again, in nanoseconds. */
-    private static final long RETRY_NS = TimeUnit.MINUTES.toNanos(1);
-
-    /** One of the locations. */
-    public static final class Location {
-        private final Directory directory;
-        private final Device device;
-        private final long number;
-        /** Why a pack could not be made here; null if the last one could. */
-        private volatile @Nullable Refusal refusal;
-        /** Whether its packs are moved to others. */
-        private volatile boolean leaving;
-
-        private record Refusal(String reason, long atNs) {}
-
-        Location(Directory directory, Device device, long number) {
-            this.directory = directory;
-            this.device = device;
-            this.number = number;
-        }
-
-        static Location at(Path folder, TransferBuffers buffers) throws IOException {
-            FileDirectory directory = FileDirectory.open(folder, buffers);
-            return new Location(directory, FileDevice.of(folder), VolumeIdentity.location(directory));
-        }
-
-        public Directory directory() {
-            return directory;
-        }
-
-        public Device device() {
-            return device;
-        }
-
-        /** Returns what its {@code volume.id} calls it; {@link VolumeIdentity#FIRST} for that of a new volume. */
-        public long number() {
-            return number;
-        }
-
-        /** Returns where its device is used: the folder through which packs go, if they are in an object store. */
-        String place() {
-            return directory instanceof RemoteDirectory ? device.toString() : directory.toString();
-        }
-
-        /** Returns its record in the metadata. */
-        public DataLocation record() {
-            return record(leaving ? DataLocation.State.LEAVING : DataLocation.State.USED);
-        }
-
-        /** Returns its record with another state. */
-        public DataLocation record(DataLocation.State state) {
-            return new DataLocation(number, state, directory.toString());
-        }
-
-        /** Returns whether its packs are moved to others. */
-        public boolean isLeaving() {
-            return leaving;
-        }
-
-        /** Makes no new packs here, or does so again. */
-        public void setLeaving(boolean now) {
-            leaving = now;
-        }
-
-        /** Returns whether new packs are made here, as far as is known. */
-        private boolean takesPacks() {
-            return !leaving && refusal() == null;
-        }
-
-        /**
-         * Returns the numbers of the packs here.
-         *
-         * @throws IOException also if its disk is not there
-         */
-        public Set<Long> packs() throws IOException {
-            Set<Long> packs = new HashSet<>();
-            // Before and after: a folder without its disk has no pack.
-            requirePresent();
-            directory.forEach(name -> PackFormat.numberOf(name).ifPresent(packs::add));
-            requirePresent();
-            return packs;
-        }
-
-        /** Returns why a pack could not be made here a short while ago; null if nothing is known against it. */
-        public @Nullable String refusal() {
-            Refusal last = refusal;
-            return last == null || System.nanoTime() - last.atNs > RETRY_NS ? null : last.reason;
-        }
-
-        /** Notes that a pack could not be made here. */
-        private void refused(IOException cause) {
-            String reason = String.valueOf(cause.getMessage());
-            if (refusal == null) {
-                log.warn("{} takes no new pack: {}", this, reason);
-            }
-            refusal = new Refusal(reason, System.nanoTime());
-        }
-
-        /** Returns whether it still says that it is a location of a volume: its disk may be gone. */
-        public boolean isPresent() {
-            try {
-                return directory.exists(VolumeIdentity.NAME);
-            } catch (IOException e) {
-                log.debug("{} does not answer", directory, e);
-                return false;
-            }
-        }
-
-        /** @throws IOException if it is not {@link #isPresent there} */
-        public void requirePresent() throws IOException {
-            if (!isPresent()) {
-                throw new IOException(
-                        "the data location " + directory + " is not there: " + SystemError.NO_DEVICE_TEXT);
-            }
-        }
-
-        /**
-         * Tells a disk that is gone from one with a bad sector: a file system whose disk is gone still knows what is in
-         * memory.
-         *
-         * @param failure why something here could not be read or changed
-         * @throws IOException if nothing can be read here
-         */
-        void requireAnswer(IOException failure) throws IOException {
-            try (Input file = directory.open(VolumeIdentity.NAME)) {
-                long bytes = file.length();
-                file.forgetCached(0, bytes);
-                file.readFully(0, ByteBuffer.allocate(Math.toIntExact(bytes)));
-            } catch (IOException e) {
-                failure.addSuppressed(e);
-                String gone = "does not answer: " + SystemError.NO_DEVICE_TEXT;
-                refused(new IOException("it " + gone));
-                throw new IOException("the data location " + directory + " " + gone, failure);
-            }
-        }
-
-        /** Returns whether a change failed because the disk is gone, or read-only. */
-        private boolean takesNoChange(IOException failure) {
-            try {
-                requireAnswer(failure);
-                return SystemError.READ_ONLY.isIn(failure.getMessage());
-            } catch (IOException gone) {
-                return true;
-            }
-        }
-
-        private interface Call<T> {
-            T of(Directory directory) throws IOException;
-        }
-
-        /** Makes a call; its failure says so if the disk is gone. */
-        private <T> T call(Call<T> call) throws IOException {
-            try {
-                return call.of(directory);
-            } catch (NoSuchFileException | FileAlreadyExistsException | NoSpaceException e) {
-                throw e;
-            } catch (IOException e) {
-                if (!NoAnswer.is(e)) {
-                    requireAnswer(e);
-                }
-                throw e;
-            }
-        }
-
-        /** @param opening opens a file of that name */
-        private Input open(String name, Call<Input> opening) throws IOException {
-            Input input = call(opening);
-            if (directory instanceof RemoteDirectory || !isPack(name)) {
-                return input; // What lies in an object store is read there again.
-            }
-            return new LocatedInput(input, () -> opening.of(directory), this::requireAnswer);
-        }
-
-        @Override
-        public String toString() {
-            return directory.toString();
-        }
-    }
 
     private final Object creating = new Object();
     private final Device device = new SpreadDevice();
@@ -316,7 +132,7 @@ public final class DataLocations implements Directory {
     /** Returns the same locations, in which nothing is changed. */
     DataLocations withDirectories(UnaryOperator<Directory> wrapped) {
         List<Location> same = all.stream()
-                .map(each -> new Location(wrapped.apply(each.directory), each.device, each.number))
+                .map(each -> new Location(wrapped.apply(each.directory()), each.device(), each.number()))
                 .toList();
         return new DataLocations(same, buffers);
     }
@@ -327,9 +143,9 @@ public final class DataLocations implements Directory {
         Map<Long, Location> numbers = new HashMap<>();
         for (Location location : locations) {
             if (volume != null) {
-                var unused = VolumeIdentity.read(location.directory, volume);
+                var unused = VolumeIdentity.read(location.directory(), volume);
             }
-            Location same = numbers.putIfAbsent(location.number, location);
+            Location same = numbers.putIfAbsent(location.number(), location);
             if (same != null) {
                 throw new IOException("the data locations " + same + " and " + location
                         + " are the same one, or one is a copy of the other; name one of them");
@@ -345,7 +161,7 @@ public final class DataLocations implements Directory {
     public Epoch lastUsed(UUID volume) throws IOException {
         Epoch oldest = VolumeIdentity.read(first(), volume);
         for (Location location : all) {
-            Epoch found = VolumeIdentity.read(location.directory, volume);
+            Epoch found = VolumeIdentity.read(location.directory(), volume);
             oldest = found.number() < oldest.number() ? found : oldest;
         }
         return oldest;
@@ -388,7 +204,7 @@ public final class DataLocations implements Directory {
     /** Returns the records of the locations that were added to the volume. */
     public List<DataLocation> records() {
         return all.stream()
-                .filter(location -> location.number != VolumeIdentity.FIRST)
+                .filter(location -> location.number() != VolumeIdentity.FIRST)
                 .map(Location::record)
                 .toList();
     }
@@ -401,7 +217,7 @@ public final class DataLocations implements Directory {
     public void requireAll(List<DataLocation> known) throws IOException {
         for (DataLocation location : known) {
             if (location.state() != DataLocation.State.LEFT
-                    && all.stream().noneMatch(each -> each.number == location.number())) {
+                    && all.stream().noneMatch(each -> each.number() == location.number())) {
                 throw new IOException("the volume has a data location that its file does not name; it was last in "
                         + location.path() + ". Add its folder to the attribute further-chunk-stores of"
                         + " <local-chunkstore>");
@@ -445,7 +261,7 @@ public final class DataLocations implements Directory {
     }
 
     private Directory first() {
-        return all.get(0).directory;
+        return all.get(0).directory();
     }
 
     /**
@@ -516,7 +332,7 @@ public final class DataLocations implements Directory {
     private boolean isKnown(String name) {
         for (Location location : all) {
             try {
-                if (location.directory.exists(name)) {
+                if (location.directory().exists(name)) {
                     return true;
                 }
             } catch (IOException e) {
@@ -530,15 +346,8 @@ public final class DataLocations implements Directory {
         IOException failure = null;
         for (Location location : byFreeSpace()) {
             try {
-                if (!location.isPresent()) {
-                    // The folder may be on another disk now, which must not get packs.
-                    throw new IOException("it is not there: " + SystemError.NO_DEVICE_TEXT);
-                }
-                Output made = location.directory.create(name);
-                location.refusal = null;
-                return made;
+                return location.create(name);
             } catch (IOException e) {
-                location.refused(e);
                 if (failure == null) {
                     failure = e;
                 } else if (e instanceof NoSpaceException && !(failure instanceof NoSpaceException)) {
@@ -558,7 +367,7 @@ public final class DataLocations implements Directory {
         Map<Location, Long> free = new HashMap<>();
         List<Location> ordered = new ArrayList<>(all);
         ordered.removeIf(Location::isLeaving);
-        ordered.forEach(location -> free.put(location, usableBytes(location.device)));
+        ordered.forEach(location -> free.put(location, usableBytes(location.device())));
         ordered.sort(Comparator.<Location, Boolean>comparing(location -> location.refusal() != null)
                 .thenComparing(free::get, Comparator.reverseOrder()));
         return ordered;
@@ -591,16 +400,16 @@ public final class DataLocations implements Directory {
         }
         try {
             Location present = holder(name);
-            if (present.leaving) {
+            if (present.isLeaving()) {
                 return false;
-            } else if (present.refusal() == null && roomBytes(present.device) > 0) {
+            } else if (present.refusal() == null && roomBytes(present.device()) > 0) {
                 return true;
             }
         } catch (IOException e) {
             log.debug("{} gets no more, because its location does not answer", name, e);
             return false;
         }
-        return locations.stream().noneMatch(location -> location.takesPacks() && roomBytes(location.device) > 0);
+        return locations.stream().noneMatch(location -> location.takesPacks() && roomBytes(location.device()) > 0);
     }
 
     @Override
@@ -629,7 +438,7 @@ public final class DataLocations implements Directory {
 
     @Override
     public void rename(String from, String to) throws IOException {
-        holder(from).directory.rename(from, to);
+        holder(from).directory().rename(from, to);
     }
 
     @Override
@@ -715,14 +524,14 @@ public final class DataLocations implements Directory {
     @Override
     public void storeMissing() throws IOException {
         for (Location location : all) {
-            location.directory.storeMissing();
+            location.directory().storeMissing();
         }
     }
 
     @Override
     public void whenLost(Runnable toTell) {
         for (Location location : all) {
-            location.directory.whenLost(toTell);
+            location.directory().whenLost(toTell);
         }
     }
 
@@ -744,18 +553,8 @@ public final class DataLocations implements Directory {
     public void sync() throws IOException {
         Closing each = new Closing();
         List<Location> locations = all;
-        for (Location location : locations) {
-            each.run(() -> {
-                try {
-                    location.directory.sync();
-                } catch (IOException e) {
-                    if (location == locations.get(0) || !location.takesNoChange(e)) {
-                        throw e;
-                    }
-                    log.debug("{} is not synced", location, e);
-                }
-            });
-        }
+        each.run(locations.get(0).directory()::sync);
+        locations.stream().skip(1).forEach(further -> each.run(further::syncIfPossible));
         each.finish();
     }
 

@@ -203,8 +203,8 @@ public final class DeviceSpaces {
     public List<DeviceCondition> conditions() throws IOException {
         List<DeviceCondition> conditions = new ArrayList<>();
         Set<Device> told = new LinkedHashSet<>();
-        List<DataLocations.Location> locations = DataLocations.on(devices.data());
-        for (DataLocations.Location location : locations) {
+        List<Location> locations = DataLocations.on(devices.data());
+        for (Location location : locations) {
             conditions.add(condition(location, told.add(location.device())));
         }
         Set<Device> rest = new LinkedHashSet<>();
@@ -225,7 +225,7 @@ public final class DeviceSpaces {
         return conditions;
     }
 
-    private DeviceCondition condition(DataLocations.Location location, boolean isFirstOfDevice) throws IOException {
+    private DeviceCondition condition(Location location, boolean isFirstOfDevice) throws IOException {
         Device device = location.device();
         List<String> parts = parts(device, isFirstOfDevice);
         String refusal = location.refusal();
