@@ -169,8 +169,7 @@ public final class Cluster implements Closeable {
         if (!archives.names().contains(archive)) {
             throw archives.unknown(archive);
         }
-        try (Notes.Use use = notes.use("rm " + archive, Notes.Kind.REMOVE)) {
-            log.debug("{} deletes {}", use, archive);
+        try (var unused = notes.use("rm " + archive, Notes.Kind.REMOVE)) {
             archives.delete(archive);
         }
     }
@@ -182,8 +181,7 @@ public final class Cluster implements Closeable {
      */
     public void add(Path folder) throws IOException {
         volumes.requireAll("a new volume");
-        try (Notes.Use use = notes.use("add", Notes.Kind.CHANGE)) {
-            log.debug("{} adds {}", use, folder);
+        try (var unused = notes.use("add", Notes.Kind.CHANGE)) {
             String name = membership().name();
             ClusterNode left = ClusterNode.left(folder, name, membership().id());
             ClusterNode node = left != null
@@ -204,8 +202,7 @@ public final class Cluster implements Closeable {
             throw new IOException("no other volume of " + membership().name() + " stays");
         }
         if (!member.isLeaving()) {
-            try (Notes.Use use = notes.use("leave", Notes.Kind.CHANGE)) {
-                log.debug("{} makes {} leave", use, folder);
+            try (var unused = notes.use("leave", Notes.Kind.CHANGE)) {
                 change(membership().with(new Member(member.id(), member.weight(), true, member.place())));
             }
         }
@@ -233,8 +230,7 @@ public final class Cluster implements Closeable {
             return;
         }
         // A put may just have stored a block on what is deleted here.
-        try (Notes.Use use = notes.use("remove", Notes.Kind.ALONE)) {
-            log.debug("{} ends the membership of {}", use, folder);
+        try (var unused = notes.use("remove", Notes.Kind.ALONE)) {
             if (!member.isLeaving()
                     || !node.get()
                             .store()

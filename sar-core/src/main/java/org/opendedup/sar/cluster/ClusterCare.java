@@ -91,8 +91,7 @@ public final class ClusterCare {
      * Programs may put and get meanwhile.
      */
     public Balance balance() throws IOException {
-        try (Notes.Use use = cluster.notes().use("balance", Notes.Kind.MOVE)) {
-            log.debug("{} moves blocks", use);
+        try (var unused = cluster.notes().use("balance", Notes.Kind.MOVE)) {
             cluster.tellMembership();
             return moveAll(copyArchives());
         }
@@ -226,7 +225,7 @@ public final class ClusterCare {
         if (ignoresUnfinished) {
             cluster.notes().removeAll();
         }
-        try (Notes.Use use = cluster.notes().use("gc", Notes.Kind.ALONE)) {
+        try (var unused = cluster.notes().use("gc", Notes.Kind.ALONE)) {
             LongHashSet needed = new LongHashSet();
             SortedSet<String> archives = cluster.archives().names();
             long read = 0;
@@ -245,7 +244,6 @@ public final class ClusterCare {
                 }
                 variants.forEach(list -> list.blocks().forEach(block -> needed.add(block.key())));
             }
-            log.debug("{} deletes blocks", use);
             long[] counts = new long[3];
             for (ClusterNode node : cluster.volumes().nodes()) {
                 List<String> garbage = new ArrayList<>();
