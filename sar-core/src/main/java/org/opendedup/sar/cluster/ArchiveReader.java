@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
+import org.opendedup.sar.common.ArrayInputStream;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.objects.ObjectSource;
 import org.opendedup.sar.objects.ObjectStatus;
@@ -108,14 +109,8 @@ public final class ArchiveReader {
     }
 
     /** The bytes of the object behind its header. */
-    private final class ObjectInput extends InputStream {
+    private final class ObjectInput extends ArrayInputStream {
         private long position = ArchiveHeader.BYTES;
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
 
         @Override
         public int read(byte[] target, int offset, int count) throws IOException {

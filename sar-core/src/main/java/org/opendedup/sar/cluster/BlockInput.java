@@ -2,7 +2,6 @@ package org.opendedup.sar.cluster;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.NavigableMap;
@@ -10,12 +9,13 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import org.opendedup.sar.common.ArrayInputStream;
 
 /**
  * The bytes of some blocks, one after another; reads ahead where it is read in order. For one thread. Memory: two
  * blocks for each lane of the cluster at most.
  */
-final class BlockInput extends InputStream {
+final class BlockInput extends ArrayInputStream {
     private final Volumes volumes;
     private final List<BlockRef> blocks;
     /** Where each block begins, and its number. */
@@ -51,12 +51,6 @@ final class BlockInput extends InputStream {
                     "the archive's blocks have " + length + " bytes, and a file has " + bytes + " from " + to + " on");
         }
         position = to;
-    }
-
-    @Override
-    public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.opendedup.sar.common.ArrayInputStream;
 import org.opendedup.sar.crypt.ScratchCipher;
 
 /**
@@ -47,14 +48,8 @@ final class Spool implements Closeable {
 
     /** Returns a stream of all records, after {@link #end}. Several may be read at the same time. */
     InputStream read() {
-        return cipher.decrypting(new InputStream() {
+        return cipher.decrypting(new ArrayInputStream() {
             private long at;
-
-            @Override
-            public int read() throws IOException {
-                byte[] one = new byte[1];
-                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-            }
 
             @Override
             public int read(byte[] target, int offset, int length) throws IOException {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.UUID;
 import java.util.zip.CRC32C;
+import org.opendedup.sar.common.ArrayInputStream;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
@@ -64,19 +65,13 @@ public record ObjectSource(long length, int crc32c, UUID token, Opening opening)
         }
     }
 
-    private final class Compared extends InputStream {
+    private final class Compared extends ArrayInputStream {
         private final InputStream bytes;
         private final CRC32C crc = new CRC32C();
         private long left = length;
 
         Compared(InputStream bytes) {
             this.bytes = bytes;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override

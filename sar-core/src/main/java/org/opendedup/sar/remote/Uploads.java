@@ -3,7 +3,6 @@ package org.opendedup.sar.remote;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.List;
@@ -17,6 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ArrayInputStream;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.io.Directory;
@@ -483,7 +483,7 @@ final class Uploads implements Closeable {
     }
 
     /** The bytes of a file from an offset on. */
-    private static final class InputBytes extends InputStream {
+    private static final class InputBytes extends ArrayInputStream {
         private final Input input;
         private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).limit(0);
         private long at;
@@ -491,12 +491,6 @@ final class Uploads implements Closeable {
         InputBytes(Input input, long at) {
             this.input = input;
             this.at = at;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import org.opendedup.sar.common.ArrayInputStream;
 
 /**
  * A connection between a command and the daemon that carries bytes in both directions. One thread may read while
@@ -24,13 +25,7 @@ public final class ByteConnection implements Closeable {
 
     /** Returns what the other side writes; it ends when the other side ends or closes its output. */
     public InputStream in() {
-        return new InputStream() {
-            @Override
-            public int read() throws IOException {
-                byte[] one = new byte[1];
-                return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-            }
-
+        return new ArrayInputStream() {
             @Override
             public int read(byte[] target, int offset, int length) throws IOException {
                 return length == 0 ? 0 : channel.read(ByteBuffer.wrap(target, offset, Math.min(length, PIECE_BYTES)));
