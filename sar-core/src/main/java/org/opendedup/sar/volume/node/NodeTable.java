@@ -415,11 +415,6 @@ public final class NodeTable {
         return target(node);
     }
 
-    private void encode(Node node) throws IOException {
-        // Read the target before the node is marked clean: if it cannot be read, the next commit retries.
-        encode(node, target(node));
-    }
-
     private void encode(Node node, byte[] target) {
         // In one monitor with the removal: code that finds the node clean and drops it must find it encoded.
         synchronized (node) {
