@@ -15,6 +15,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Commits;
+import org.opendedup.sar.common.Causes;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -74,7 +75,8 @@ public final class Committer implements Commits, Closeable {
     private final ReentrantLock commitLock = new ReentrantLock();
     private final CommitTurns turns = new CommitTurns();
     private final AtomicLong commits = new AtomicLong();
-    private final Queue<LastChange> lastChanges = new ConcurrentLinkedQueue<>();
+    /** Changes that are made directly before a freeze. */
+    private final Queue<Closing.Step> lastChanges = new ConcurrentLinkedQueue<>();
     /** Number of freezes. Changes under the change lock, held exclusively. */
     private volatile long generation;
     /** The value of {@link #generation} after the last freeze whose changes are durable. */
@@ -141,23 +143,15 @@ public final class Committer implements Commits, Closeable {
         if (devices.isShort()) {
             tick();
         }
-        IOException cause = stop.failure();
-        if (cause != null && stop.isResumable() && isOutage(cause) && storeAnswers.getAsBoolean()) {
+        if (stop.isResumable()
+                && Causes.include(stop.failure(), UnavailableException.class)
+                && storeAnswers.getAsBoolean()) {
             try {
                 resume();
             } catch (IOException | RuntimeException e) {
                 log.debug("the volume does not resume yet", e);
             }
         }
-    }
-
-    private static boolean isOutage(Throwable failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) {
-            if (each instanceof UnavailableException) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Makes a periodic commit. */
@@ -339,10 +333,10 @@ public final class Committer implements Commits, Closeable {
      *
      * @return whether the change was made; if this throws, {@link #commit} says what is durable
      */
-    public boolean commitWith(LastChange change) throws IOException {
+    public boolean commitWith(Closing.Step change) throws IOException {
         stop.refuseChanges();
         AtomicBoolean isMade = new AtomicBoolean();
-        LastChange once = () -> {
+        Closing.Step once = () -> {
             change.run();
             isMade.set(true);
         };
@@ -353,12 +347,6 @@ public final class Committer implements Commits, Closeable {
             lastChanges.remove(once);
         }
         return isMade.get();
-    }
-
-    /** A change that is made directly before a freeze. */
-    @FunctionalInterface
-    public interface LastChange {
-        void run() throws IOException;
     }
 
     /**
@@ -494,7 +482,7 @@ public final class Committer implements Commits, Closeable {
     }
 
     private void makeLastChanges() throws IOException {
-        for (LastChange change = lastChanges.poll(); change != null; change = lastChanges.poll()) {
+        for (Closing.Step change = lastChanges.poll(); change != null; change = lastChanges.poll()) {
             change.run();
         }
     }

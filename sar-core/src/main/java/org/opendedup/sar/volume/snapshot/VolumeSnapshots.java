@@ -236,7 +236,7 @@ public final class VolumeSnapshots implements Closeable {
      * @param last a change that is made together with the snapshot
      */
     public synchronized void createCopy(
-            String name, long heldUntilMs, boolean isScheduled, SnapshotIdentity origin, Committer.LastChange last)
+            String name, long heldUntilMs, boolean isScheduled, SnapshotIdentity origin, Closing.Step last)
             throws IOException {
         committer.checkWritable();
         HeldUntil.note(metadataFolder, heldUntilMs);
