@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.hot.SsdAudit;
@@ -155,34 +156,24 @@ public final class VolumeScrub implements ScrubSource {
      * tells it.
      */
     private void verifyBackups(Recording recording) throws InterruptedIOException {
-        try {
-            backups.scrub(bytes -> {
-                pace.await(bytes, recording::goesOn);
-                if (!recording.goesOn()) {
-                    throw new InterruptedIOException("the scrub was stopped");
-                }
-            });
-        } catch (InterruptedIOException e) {
-            throw e;
-        } catch (IOException e) {
-            log.warn("the scrub passes over the backups of the metadata, wholly or from there on: {}", e.toString());
-        }
+        orPassOver("the backups of the metadata", () -> backups.scrub(recording::read));
     }
 
     /** Reads the copy of the metadata in an object store, which this machine does not need as long as it has them. */
     private void mendCopy(Recording recording) throws InterruptedIOException {
-        try {
-            List<String> found = metadata.mendCopy(bytes -> {
-                pace.await(bytes, recording::goesOn);
-                if (!recording.goesOn()) {
-                    throw new InterruptedIOException("the scrub was stopped");
-                }
-            });
+        orPassOver("the metadata in the store", () -> {
+            List<String> found = metadata.mendCopy(recording::read);
             found.forEach(each -> log.error("the metadata in the store were damaged, and are put again: {}", each));
+        });
+    }
+
+    private static void orPassOver(String part, Closing.Step work) throws InterruptedIOException {
+        try {
+            work.run();
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
-            log.warn("the scrub passes over the metadata in the store, wholly or from there on: {}", e.toString());
+            log.warn("the scrub passes over {}, wholly or from there on: {}", part, e.toString());
         }
     }
 
@@ -248,6 +239,14 @@ public final class VolumeScrub implements ScrubSource {
 
         boolean goesOn() {
             return verified(totals, 0, next);
+        }
+
+        /** Waits for the pace after some bytes of what is not counted. */
+        void read(long bytes) throws InterruptedIOException {
+            pace.await(bytes, this::goesOn);
+            if (!goesOn()) {
+                throw new InterruptedIOException("the scrub was stopped");
+            }
         }
 
         void ended(ScrubTotals all) {
