@@ -8,7 +8,7 @@ import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
-import org.opendedup.sar.ingest.ByteRun;
+import org.opendedup.sar.ingest.ArrayRun;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.pending.StepLimit;
@@ -297,7 +297,7 @@ final class FileClone implements RecipeRanges.CopyListener {
         try {
             var unused = context.ingest()
                     .store(
-                            new Piece(from, bytes.array()),
+                            new ArrayRun(from, bytes.array(), true),
                             new IngestPipeline.Destination(clone.id, clone.storedBytes, -1, true),
                             (start, end) -> extend(Math.min(end, to)));
         } catch (WriteFailedException e) {
@@ -307,19 +307,6 @@ final class FileClone implements RecipeRanges.CopyListener {
             context.nodes().markDirty(clone);
         }
         return to;
-    }
-
-    /** Bytes of the source. */
-    private record Piece(long start, byte[] bytes) implements ByteRun {
-        @Override
-        public long end() {
-            return start + bytes.length;
-        }
-
-        @Override
-        public void copy(long from, byte[] target, int at, int length) {
-            System.arraycopy(bytes, (int) (from - start), target, at, length);
-        }
     }
 
     /** Takes capacity for a page before it is added. The node takes it, too, when the page is added. */

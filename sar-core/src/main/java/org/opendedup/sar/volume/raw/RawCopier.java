@@ -15,6 +15,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.ingest.ArrayRun;
 import org.opendedup.sar.ingest.ByteRun;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.ingest.IngestPipeline.SmallFile;
@@ -195,23 +196,10 @@ public final class RawCopier {
         });
         parts.devices().admitData(bytes.length, parts.underWayBytes().getAsLong());
         progress.read(bytes.length);
-        ByteRun input = new Piece(next.from(), bytes, !parts.throttle().isYielding());
+        ByteRun input = new ArrayRun(next.from(), bytes, !parts.throttle().isYielding());
         store(() -> pipeline().store(input, destination, (start, to) -> noteStored(node, Math.min(to, next.to()))));
         dropChanged(node, contents, next);
         return next.to();
-    }
-
-    /** Changed bytes that were read to be stored in chunks. */
-    private record Piece(long start, byte[] bytes, boolean isHelped) implements ByteRun {
-        @Override
-        public long end() {
-            return start + bytes.length;
-        }
-
-        @Override
-        public void copy(long from, byte[] target, int at, int length) {
-            System.arraycopy(bytes, (int) (from - start), target, at, length);
-        }
     }
 
     /**
