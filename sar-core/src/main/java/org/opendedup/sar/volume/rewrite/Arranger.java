@@ -266,8 +266,7 @@ public final class Arranger {
     private void store(Map<Long, byte[]> chunks) throws IOException {
         ChunkRewriter.Copies copies = rewriter.append(chunks);
         // From now on the copies are garbage that may be referred to. They stay, because no collection runs. Writers
-        // take
-        // the old copies for duplicates until the references are replaced: so a run that ends early loses none of them.
+        // take the old ones for duplicates until the references are replaced: a run that ends early loses none of them.
         rewriter.tellLengths(context.committer().changes());
         rewriter.keep();
         copies.copies().forEach(moves::add);
