@@ -64,8 +64,7 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
     @Override
     public long rank(int count, int recordBytes, int saving, int heat) {
         // 16 bits of count, 20 of size, 16 of saving, 8 of heat: a rank never uses the sign bit, and the admission's
-        // margin
-        // is counted in references.
+        // margin is counted in references.
         long smaller = SIZES - Math.min(recordBytes, SIZES);
         return (long) Math.min(count, MAX_COUNT) << COUNT_SHIFT
                 | smaller << SIZE_SHIFT

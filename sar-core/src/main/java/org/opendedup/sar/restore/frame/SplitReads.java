@@ -55,8 +55,7 @@ public final class SplitReads {
         }
         wanted.copyTo(target);
         // Of a chunk in memory that is wanted without its beginning, a request before this one has the beginning: a
-        // scan
-        // in small requests is no second read.
+        // scan in small requests is no second read.
         if (wanted.isFirstCut() && (continues || chunks.source(0) == Source.MEMORY)) {
             chunks.clearData(0);
         }

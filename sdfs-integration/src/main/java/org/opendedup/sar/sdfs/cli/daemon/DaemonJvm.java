@@ -93,8 +93,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, boolean h
         // Without it the JVM changes a file in /tmp 20 times a second, so that the disk below never rests.
         command.add("-XX:-UsePerfData");
         // A JMX port that an administrator opens tells its clients this address. It is right behind a tunnel. Without
-        // it
-        // the JVM tells the address of the machine's name. Extra options may say another.
+        // it the JVM tells the address of the machine's name. Extra options may say another.
         command.add("-Djava.rmi.server.hostname=127.0.0.1");
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
