@@ -2,6 +2,7 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.opendedup.sar.common.Closing;
 
 /**
  * A part of a volume that can be made anew, the index or the SSD, is not in use or cannot be read. That is no failure
@@ -34,12 +35,6 @@ final class PartUnusable extends Exception {
         T get() throws IOException;
     }
 
-    /** Uses the part. */
-    @FunctionalInterface
-    interface Use {
-        void run() throws IOException;
-    }
-
     /** @throws PartUnusable if the use fails */
     static <T> T get(Query<T> query) throws PartUnusable {
         try {
@@ -50,7 +45,7 @@ final class PartUnusable extends Exception {
     }
 
     /** @throws PartUnusable if the use fails */
-    static void use(Use use) throws PartUnusable {
+    static void use(Closing.Step use) throws PartUnusable {
         try {
             use.run();
         } catch (IOException | UncheckedIOException e) {

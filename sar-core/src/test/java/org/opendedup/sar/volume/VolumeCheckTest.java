@@ -34,6 +34,7 @@ import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.PresentContainers;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.PackedContainer;
@@ -148,7 +149,7 @@ class VolumeCheckTest extends OpenVolumeTrial {
         reopen();
     }
 
-    private List<Finding> findings(boolean pins, PresentContainers present, VolumeCheck.Step afterCut)
+    private List<Finding> findings(boolean pins, PresentContainers present, Closing.Step afterCut)
             throws IOException {
         return check().run((step, done, of) -> {}, pins, present, afterCut, true)
                 .findings();
@@ -279,7 +280,7 @@ class VolumeCheckTest extends OpenVolumeTrial {
         GarbageTrial.store(volume, "removed", random(500 * KIB));
         GarbageTrial.store(volume, "kept", random(500 * KIB));
         reopen();
-        VolumeCheck.Step collection = () -> {
+        Closing.Step collection = () -> {
             volume.unlink(Inode.ROOT, "removed".getBytes(UTF_8));
             volume.sync();
             GarbageTrial.collect(volume, 0);

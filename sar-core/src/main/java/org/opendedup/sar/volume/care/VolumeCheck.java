@@ -12,6 +12,7 @@ import org.opendedup.sar.check.PresentContainers;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackFolder;
 import org.opendedup.sar.container.format.ContainerCipher;
@@ -82,7 +83,7 @@ public final class VolumeCheck {
      * @param withCopies whether the index and the SSD's Map table are compared, too
      */
     public StoredVolume.Report run(
-            Progress progress, boolean pins, PresentContainers present, Step afterCut, boolean withCopies)
+            Progress progress, boolean pins, PresentContainers present, Closing.Step afterCut, boolean withCopies)
             throws IOException {
         volume.committer().refuseIfReadOnly();
         VolumeConfig.Locations locations = config.locations();
@@ -138,11 +139,5 @@ public final class VolumeCheck {
         } catch (IOException e) {
             log.warn("the check looks at an earlier commit, because the last one failed: {}", e.getMessage());
         }
-    }
-
-    /** A step of a test. */
-    @FunctionalInterface
-    public interface Step {
-        void run() throws IOException;
     }
 }

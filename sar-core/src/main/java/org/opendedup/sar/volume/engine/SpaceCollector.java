@@ -65,7 +65,7 @@ public final class SpaceCollector implements CollectionSource, Closeable {
     private volatile boolean closing;
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
     private volatile Runnable beforeEach = () -> {};
-    private volatile Permission permission = () -> {};
+    private volatile Closing.Step permission = () -> {};
     private volatile Basis basis = Basis.COUNTS;
     /** Whether the log says that no collection may make room. */
     private volatile boolean refusalIsLogged;
@@ -256,22 +256,19 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         basis = now;
     }
 
-    /** Decides whether a place of a container may be given back. */
-    @FunctionalInterface
-    public interface Permission {
-        /** @throws IOException if not; the message says why and what to do */
-        void check() throws IOException;
-    }
-
-    /** Sets what is asked before each collection that is no dry run. To be called before the volume is used. */
-    public void permit(Permission asked) {
+    /**
+     * Sets what is asked before each collection that is no dry run. To be called before the volume is used.
+     *
+     * @param asked fails if no place of a container may be given back; the message says why and what to do
+     */
+    public void permit(Closing.Step asked) {
         permission = asked;
     }
 
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
     @Override
     public void requireAllowed() throws IOException {
-        permission.check();
+        permission.run();
     }
 
     /**
@@ -360,20 +357,14 @@ public final class SpaceCollector implements CollectionSource, Closeable {
         withRoom(() -> devices.check(bytes));
     }
 
-    /** Admits something, or throws {@link NoSpaceException}. */
-    @FunctionalInterface
-    public interface Admission {
-        void admit() throws IOException;
-    }
-
     /**
      * Runs what may find no space. If it finds none, garbage is collected, and it runs again; at most
      * {@link #MAX_COLLECTIONS} times. For the caller, see {@link #admitData}.
      */
-    public void withRoom(Admission admission) throws IOException {
+    public void withRoom(Closing.Step admission) throws IOException {
         for (int collected = 0; ; collected++) {
             try {
-                admission.admit();
+                admission.run();
                 return;
             } catch (NoSpaceException e) {
                 // Others may take what a collection returns; and containers that have to be copied come second.

@@ -14,6 +14,7 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
@@ -30,7 +31,7 @@ public final class GarbageCollections extends Jobs<Collected> {
     private final CollectionSource source;
     private final @Nullable Moves moves;
     private final RecompressSetting recompress;
-    private final Permission permission;
+    private final Closing.Step permission;
     private final CollectionRecord record;
     private final PaceSetting pace;
     /** The latest collection that has ended and was no dry run, of this mount or an earlier one. Guarded by this. */
@@ -42,25 +43,18 @@ public final class GarbageCollections extends Jobs<Collected> {
      */
     private boolean arranging;
 
-    /** Decides whether containers may be changed now. */
-    @FunctionalInterface
-    public interface Permission {
-        /** @throws IOException if not; the message says why */
-        void check() throws IOException;
-    }
-
     /**
      * @param volume name of the volume
      * @param moves null for a volume of chunks without recipes: its client has their locations
      * @param recompress used by collections that are not asked for another level
-     * @param permission asked before each collection that is no dry run
+     * @param permission asked before each collection that is no dry run; fails if containers may not be changed now
      */
     public GarbageCollections(
             String volume,
             CollectionSource source,
             @Nullable Moves moves,
             RecompressSetting recompress,
-            Permission permission,
+            Closing.Step permission,
             Clock clock) {
         this(volume, source, moves, recompress, permission, CollectionRecord.NONE, clock);
     }
@@ -71,7 +65,7 @@ public final class GarbageCollections extends Jobs<Collected> {
             CollectionSource source,
             @Nullable Moves moves,
             RecompressSetting recompress,
-            Permission permission,
+            Closing.Step permission,
             CollectionRecord record,
             Clock clock) {
         super(volume, "collection of garbage", Lives.ON, clock);
@@ -148,7 +142,7 @@ public final class GarbageCollections extends Jobs<Collected> {
                 throw new IOException(NOT_ARRANGED);
             }
             if (!limits.dryRun()) {
-                permission.check();
+                permission.run();
             }
             return plan(limits, new Collection(source, moves, limits, cause == Cause.SCHEDULE, arranges));
         });
