@@ -26,6 +26,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
@@ -518,7 +519,7 @@ public final class FileDirectory implements Directory {
     }
 
     /** Runs an action that changes and records entries of folders, under the shared lock. */
-    private <T> T changing(FullDisk.FileAction<T> action) throws IOException {
+    private <T> T changing(Answer<T> action) throws IOException {
         changing.readLock().lock();
         try {
             return FullDisk.translating(action);

@@ -2,20 +2,17 @@ package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.NoSpaceException;
 
 /** Recognizes the errors of a full disk, which the JDK reports by their message only. */
 final class FullDisk {
     private FullDisk() {}
 
-    interface FileAction<T> {
-        T run() throws IOException;
-    }
-
     /** Runs an action, and throws a {@link NoSpaceException} if the disk is full. */
-    static <T> T translating(FileAction<T> action) throws IOException {
+    static <T> T translating(Answer<T> action) throws IOException {
         try {
-            return action.run();
+            return action.get();
         } catch (IOException e) {
             if (isCauseOf(e)) {
                 NoSpaceException full = new NoSpaceException(String.valueOf(e.getMessage()));

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Answer;
 
 /**
  * An open file that outlives the interruption of a thread that uses it. The JDK closes a channel for all threads then,
@@ -31,12 +32,6 @@ public final class LastingChannel implements Closeable {
     @FunctionalInterface
     public interface Use<T> {
         T use(FileChannel channel) throws IOException;
-    }
-
-    /** What opens what it needs, and closes it again. May be done twice. */
-    @FunctionalInterface
-    interface Call<T> {
-        T call() throws IOException;
     }
 
     /** Uses the file. */
@@ -95,13 +90,13 @@ public final class LastingChannel implements Closeable {
         }
     }
 
-    /** Makes a call, again if the thread is interrupted meanwhile. */
-    static <T> T uninterrupted(Call<T> call) throws IOException {
+    /** Makes a call that opens what it needs and closes it again; once more if the thread is interrupted meanwhile. */
+    static <T> T uninterrupted(Answer<T> call) throws IOException {
         boolean isInterrupted = Thread.interrupted();
         try {
             while (true) {
                 try {
-                    return call.call();
+                    return call.get();
                 } catch (ClosedByInterruptException e) {
                     isInterrupted |= Thread.interrupted();
                 }

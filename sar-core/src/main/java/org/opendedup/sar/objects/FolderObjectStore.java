@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.Causes;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
@@ -85,15 +86,10 @@ public final class FolderObjectStore implements ObjectStore, ReplaceableObjects 
         return new FolderObjectStore(FileDirectory.open(folder));
     }
 
-    @FunctionalInterface
-    private interface Call<T> {
-        T call() throws IOException;
-    }
-
     /** Makes a call; tells failures of a network file system that another try may not have. */
-    private static <T> T answered(Call<T> call) throws IOException {
+    private static <T> T answered(Answer<T> call) throws IOException {
         try {
-            return call.call();
+            return call.get();
         } catch (IOException e) {
             if (NoAnswer.is(e)
                     && !Causes.include(

@@ -2,6 +2,7 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.Closing;
 
 /**
@@ -29,14 +30,8 @@ final class PartUnusable extends Exception {
         return why;
     }
 
-    /** Uses the part, and returns a result. */
-    @FunctionalInterface
-    interface Query<T> {
-        T get() throws IOException;
-    }
-
     /** @throws PartUnusable if the use fails */
-    static <T> T get(Query<T> query) throws PartUnusable {
+    static <T> T get(Answer<T> query) throws PartUnusable {
         try {
             return query.get();
         } catch (IOException | UncheckedIOException e) {

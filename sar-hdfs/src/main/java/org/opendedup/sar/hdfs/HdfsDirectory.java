@@ -27,6 +27,7 @@ import org.apache.hadoop.hdfs.client.HdfsDataOutputStream;
 import org.apache.hadoop.hdfs.client.HdfsDataOutputStream.SyncFlag;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.security.AccessControlException;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
@@ -64,19 +65,14 @@ final class HdfsDirectory implements Directory {
         return directory;
     }
 
-    @FunctionalInterface
-    private interface Call<T> {
-        T call() throws IOException;
-    }
-
     /** Makes a call; its failures are those of {@link java.nio.file} and {@link UnavailableException}. */
-    private static <T> T call(String place, Call<T> call) throws IOException {
+    private static <T> T call(String place, Answer<T> call) throws IOException {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         // Hadoop looks there for classes that its settings name, and they are not on the class path of the program.
         thread.setContextClassLoader(HdfsDirectory.class.getClassLoader());
         try {
-            return call.call();
+            return call.get();
         } catch (IOException e) {
             throw translated(place, e instanceof RemoteException remote ? remote.unwrapRemoteException() : e);
         } finally {

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.ObjectNames;
@@ -90,15 +91,10 @@ final class S3ObjectStore implements ObjectStore, ReplaceableObjects, ObjectPart
         return address + name;
     }
 
-    @FunctionalInterface
-    private interface Request<T> {
-        T make() throws IOException;
-    }
-
     /** Makes a request and translates its failure. */
-    private <T> T ask(String name, Request<T> request) throws IOException {
+    private <T> T ask(String name, Answer<T> request) throws IOException {
         try {
-            return request.make();
+            return request.get();
         } catch (SdkException | UncheckedIOException e) {
             throw S3Failures.of(place(name), e);
         }

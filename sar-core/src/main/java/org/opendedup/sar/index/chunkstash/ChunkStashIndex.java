@@ -13,6 +13,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.Answer;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
@@ -87,23 +89,14 @@ public final class ChunkStashIndex implements ChunkIndex {
         return new StashState(records, settings);
     }
 
-    /** Something that is done with the state. */
-    private interface Action<T> {
-        T run() throws IOException;
-    }
-
-    private interface Change {
-        void run() throws IOException;
-    }
-
     /** Runs an action while the log is open; notes damage that it meets. */
-    private <T> T use(Lock held, Action<T> action) throws IOException {
+    private <T> T use(Lock held, Answer<T> action) throws IOException {
         held.lock();
         try {
             if (closed) {
                 throw new IOException("the fingerprint index in " + directory + " is closed");
             }
-            return action.run();
+            return action.get();
         } catch (CorruptionException e) {
             StashFiles.mark(directory);
             throw e;
@@ -112,7 +105,7 @@ public final class ChunkStashIndex implements ChunkIndex {
         }
     }
 
-    private void change(Change change) throws IOException {
+    private void change(Closing.Step change) throws IOException {
         use(lifecycle.readLock(), () -> {
             synchronized (lock) {
                 change.run();
@@ -123,7 +116,7 @@ public final class ChunkStashIndex implements ChunkIndex {
     }
 
     /** Makes a change that needs space: moves old segments to the disk until it succeeds. It may be repeated. */
-    private void changeWithRoom(Change change) throws IOException {
+    private void changeWithRoom(Closing.Step change) throws IOException {
         while (true) {
             long moves = state.moves;
             try {
@@ -151,10 +144,10 @@ public final class ChunkStashIndex implements ChunkIndex {
         }
     }
 
-    private <T> T ask(Action<T> question) throws IOException {
+    private <T> T ask(Answer<T> question) throws IOException {
         return use(lifecycle.readLock(), () -> {
             synchronized (lock) {
-                return question.run();
+                return question.get();
             }
         });
     }

@@ -3,7 +3,7 @@ package org.opendedup.sar.volume.names;
 import java.io.IOException;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.Consumer;
-import org.opendedup.sar.volume.node.Answer;
+import org.opendedup.sar.common.Answer;
 
 /**
  * Reads the names without the lock that orders their changes, but never sees a partial change. A read that met a change

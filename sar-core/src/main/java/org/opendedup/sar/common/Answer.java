@@ -1,8 +1,8 @@
-package org.opendedup.sar.volume.node;
+package org.opendedup.sar.common;
 
 import java.io.IOException;
 
-/** A read or change of metadata that returns a result. */
+/** Something that returns a result, or fails with an I/O error. */
 @FunctionalInterface
 public interface Answer<T> {
     T get() throws IOException;
