@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.io.RandomFile;
-import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.RawNumbers;
@@ -97,10 +97,10 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
      *
      * @return what the cut returned
      */
-    public boolean holdDuring(TimeLimit.Call<Boolean> cut) throws IOException {
+    public boolean holdDuring(Answer<Boolean> cut) throws IOException {
         writing.writeLock().lock();
         try {
-            return cut.call();
+            return cut.get();
         } finally {
             backedUp = made.get();
             writing.writeLock().unlock();

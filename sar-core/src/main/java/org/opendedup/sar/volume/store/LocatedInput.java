@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.opendedup.sar.common.Answer;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
@@ -17,12 +18,6 @@ import org.opendedup.sar.io.SystemError;
  * was open fails for ever, and is opened once more. Safe for use by many threads.
  */
 final class LocatedInput implements Input {
-    /** Opens the pack. */
-    @FunctionalInterface
-    interface Opening {
-        Input open() throws IOException;
-    }
-
     /** Tells whether the disk is there. */
     @FunctionalInterface
     interface Presence {
@@ -36,7 +31,7 @@ final class LocatedInput implements Input {
         T of(Input file) throws IOException;
     }
 
-    private final Opening opening;
+    private final Answer<Input> opening;
     private final Presence presence;
     private volatile Input input;
     /** What was open before, which other threads may still use. Guarded by this. */
@@ -44,7 +39,7 @@ final class LocatedInput implements Input {
     /** Guarded by this. */
     private boolean isClosed;
 
-    LocatedInput(Input input, Opening opening, Presence presence) {
+    LocatedInput(Input input, Answer<Input> opening, Presence presence) {
         this.input = input;
         this.opening = opening;
         this.presence = presence;
@@ -88,7 +83,7 @@ final class LocatedInput implements Input {
         if (other != failed) {
             return call.of(other); // Another thread has opened it.
         }
-        Input again = opening.open();
+        Input again = opening.get();
         boolean isUsed = false;
         try {
             T result = call.of(again);
