@@ -111,7 +111,7 @@ final class StagedPack {
     }
 
     /** Notes that the local file can be read. */
-    synchronized void isReadable() {
+    synchronized void noteReadable() {
         unreadableSinceNs = null;
     }
 

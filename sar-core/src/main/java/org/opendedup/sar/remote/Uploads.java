@@ -440,7 +440,7 @@ final class Uploads implements Closeable {
             }
             put(PackNames.tail(pack.name, from), end - from, crc32c(input, from, end), input, from);
         }
-        pack.isReadable();
+        pack.noteReadable();
         synchronized (pack) {
             pack.inTails = end;
             pack.missingSinceNs = nowNs;
