@@ -49,7 +49,7 @@ final class RawBatch implements Closeable {
             int ticket,
             RawRecord.Copy copy,
             byte[] data,
-            boolean helped)
+            boolean isHelped)
             implements ByteRun {
         @Override
         public long start() {
@@ -64,11 +64,6 @@ final class RawBatch implements Closeable {
         @Override
         public void copy(long from, byte[] target, int at, int length) {
             System.arraycopy(data, (int) from, target, at, length);
-        }
-
-        @Override
-        public boolean isHelped() {
-            return helped;
         }
 
         /** Files of about a chunk are not cut (TDDFS paper, §3.2): most are whole duplicates or none. */
