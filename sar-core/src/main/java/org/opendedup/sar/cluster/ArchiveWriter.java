@@ -128,9 +128,7 @@ public final class ArchiveWriter implements Closeable {
             // What is found now was there all the time: no block was deleted before the archive could be seen.
             use.requireNoted();
         } catch (IOException e) {
-            Closing deletion = new Closing();
-            deletion.run(() -> archives.delete(archive));
-            deletion.suppressedBy(e);
+            Closing.after(e, () -> archives.delete(archive));
             throw e;
         }
         return new Report(files, offset, newBytes);

@@ -23,7 +23,7 @@ public final class Closing {
             if (failure == null) {
                 failure = e;
             } else {
-                failure.addSuppressed(e);
+                attach(e, failure);
             }
         }
     }
@@ -45,7 +45,14 @@ public final class Closing {
     /** Attaches the failures to a more important exception. */
     public void suppressedBy(Throwable cause) {
         if (failure != null) {
-            cause.addSuppressed(failure);
+            attach(failure, cause);
+        }
+    }
+
+    /** What failed once may throw the same exception again, which cannot be attached to itself. */
+    private static void attach(Throwable further, Throwable first) {
+        if (further != first) {
+            first.addSuppressed(further);
         }
     }
 
