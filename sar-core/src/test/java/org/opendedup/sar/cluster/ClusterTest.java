@@ -503,8 +503,7 @@ class ClusterTest {
             ClusterNode failing = cluster.volumes().nodes().get(0);
             String name = IntStream.range(0, 1000)
                     .mapToObj(number -> "late" + number)
-                    .filter(each ->
-                            cluster.archives().holders(each).get(0).id().equals(failing.id()))
+                    .filter(each -> cluster.archives().holders(each).get(0).id().equals(failing.id()))
                     .findFirst()
                     .orElseThrow();
             Path list = failing.folder().resolve(NAME + ".cluster/archives/" + name + "~");

@@ -62,8 +62,8 @@ class ReaderRegistrationTest {
         };
         registration.metadataAreCopied();
         renewing.join();
-        assertFalse(new Readers(store, System::nanoTime)
-                .look().values().stream().anyMatch(ReaderNames.Parts::isCopying));
+        assertFalse(
+                new Readers(store, System::nanoTime).look().values().stream().anyMatch(ReaderNames.Parts::isCopying));
         registration.close();
     }
 }

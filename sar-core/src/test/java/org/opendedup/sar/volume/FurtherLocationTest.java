@@ -766,8 +766,7 @@ class FurtherLocationTest {
         }
         movePacks();
         try (Volume volume = Volume.open(with)) {
-            Location location =
-                    volume.context().engine().data().locations().get(1);
+            Location location = volume.context().engine().data().locations().get(1);
             IOException refused = assertThrows(
                     IOException.class,
                     () -> volume.collector().collect(CollectionLimits.leaving(further), (done, of, returned) -> {

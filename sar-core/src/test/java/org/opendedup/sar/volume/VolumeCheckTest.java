@@ -149,8 +149,7 @@ class VolumeCheckTest extends OpenVolumeTrial {
         reopen();
     }
 
-    private List<Finding> findings(boolean pins, PresentContainers present, Closing.Step afterCut)
-            throws IOException {
+    private List<Finding> findings(boolean pins, PresentContainers present, Closing.Step afterCut) throws IOException {
         return check().run((step, done, of) -> {}, pins, present, afterCut, true)
                 .findings();
     }

@@ -237,8 +237,7 @@ final class ShippedKeyValueStoreTest {
                 return true;
             }
         };
-        ShippedKeyValueStore store = remote()
-                .create(
+        ShippedKeyValueStore store = remote().create(
                         root.resolve("here"),
                         new RemoteMetadata.Shipping(Promise.LOCAL, barrier, new ShippingLimits(400, 100, 1, 1000)));
         store.start("test");

@@ -31,7 +31,8 @@ class SystemdGeneratorTest {
     }
 
     private static String line(Path path) {
-        String escaped = path.toString().replace("\\", "\\\\").replace("\"", "\\\"").replace("%", "%%");
+        String escaped =
+                path.toString().replace("\\", "\\\\").replace("\"", "\\\"").replace("%", "%%");
         return "RequiresMountsFor=\"" + escaped + "\"";
     }
 
