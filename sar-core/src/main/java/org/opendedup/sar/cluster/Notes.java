@@ -15,6 +15,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.SystemError;
 import org.opendedup.sar.objects.ObjectSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,6 +98,12 @@ final class Notes {
                         node.store().put(object, text);
                         noted.add(node);
                     } catch (NoSpaceException e) {
+                        full = e;
+                    } catch (IOException e) {
+                        if (kind != Kind.MOVE || !SystemError.READ_ONLY.isIn(e.getMessage())) {
+                            throw e;
+                        }
+                        // Its disk failed, perhaps: what it still has is copied from there.
                         full = e;
                     }
                 }

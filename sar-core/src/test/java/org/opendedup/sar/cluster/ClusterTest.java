@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -374,6 +375,41 @@ class ClusterTest {
             assertEquals(FILES, readable(cluster, "one", files));
         }
         assertTrue(Files.exists(inPlace), "it did not move");
+    }
+
+    /** A volume is read-only after its disk failed. What it still has is needed elsewhere. */
+    @Test
+    void blocksAreCopiedFromAVolumeThatIsReadOnly() throws IOException {
+        Map<String, byte[]> files = files(FILES);
+        Path failing = folders.get(0);
+        try (Cluster cluster = open()) {
+            put(cluster, "one", files);
+            cluster.leave(failing);
+        }
+        assertFalse(blocks(failing).isEmpty());
+        HookedDirectory hooked = new HookedDirectory(FileDirectory.open(failing.resolve(NAME + ".cluster")));
+        hooked.hook = (call, name) -> {
+            throw new FileSystemException(name, null, "Read-only file system");
+        };
+        try (Cluster cluster = open()) {
+            ClusterNode node = cluster.volumes().nodes().stream()
+                    .filter(each -> each.folder().equals(failing))
+                    .findFirst()
+                    .orElseThrow();
+            cluster.volumes()
+                    .put(new ClusterNode(
+                            failing,
+                            new FolderObjectStore(hooked),
+                            node.cluster(),
+                            node.id(),
+                            node.membership(),
+                            node.version()));
+            assertTrue(new ClusterCare(cluster, Progress.NONE).balance().damaged() > 0, "none can be deleted there");
+        }
+        takeAway(failing);
+        try (Cluster cluster = open()) {
+            assertEquals(FILES, readable(cluster, "one", files));
+        }
     }
 
     /** It does not know the new volume, because it began before. */
