@@ -162,7 +162,7 @@ public final class DaemonCommand implements Callable<Integer> {
             LOG.error(
                     daemon.toSend() > 0
                             ? "the object store has taken nothing for {}; the next mount here sends what it lacks"
-                            : "not closed after {}; what was not synced is lost",
+                            : "not closed after {}; what was not synced may be lost",
                     STOP_LIMIT);
         }
         RepeatsAppender.tellAll();
