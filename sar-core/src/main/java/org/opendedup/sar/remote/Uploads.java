@@ -56,7 +56,7 @@ final class Uploads implements Closeable {
     private final ScheduledThreadPoolExecutor lanes;
     /** Packs that were put since the last failure, or the last further lane. Guarded by {@link #lanes}. */
     private int successes;
-    /** Puts that failed since the last one that succeeded. Guarded by {@link #lanes}. */
+    /** Puts that failed since the last one that succeeded; see {@link #failures()}. Guarded by {@link #lanes}. */
     private int failures;
     /** Why the last put failed; null if it succeeded. */
     private volatile @Nullable IOException failure;
@@ -96,7 +96,10 @@ final class Uploads implements Closeable {
         return failure;
     }
 
-    /** Returns how many puts of complete packs have failed since the last one that succeeded. */
+    /**
+     * Returns how many puts of complete packs have failed since the last one that succeeded. Those that had an answer,
+     * or whose local file cannot be read, count only if no other was made meanwhile, which may succeed.
+     */
     int failures() {
         synchronized (lanes) {
             return failures;
@@ -159,7 +162,11 @@ final class Uploads implements Closeable {
         synchronized (lanes) {
             int count = lanes.getCorePoolSize();
             successes = failed == null ? successes + 1 : 0;
-            failures = failed == null ? 0 : failures + 1;
+            if (failed == null) {
+                failures = 0;
+            } else if (NoAnswer.is(failed) || lanes.getActiveCount() == 1) {
+                failures++;
+            }
             if (failed == null && successes >= SUCCESSES && count < LANES) {
                 successes = 0;
                 lanes.setMaximumPoolSize(count + 1);

@@ -33,6 +33,9 @@ final class HookedObjectStore implements ObjectStore {
     /** Called before each read; null: nothing is. */
     volatile @Nullable Callable<?> beforeRead;
 
+    /** Names of objects that cannot be put, as those of which the local file cannot be read. */
+    volatile Predicate<String> refused = name -> false;
+
     /** Called before and after each put, and before each list; null: nothing is. */
     volatile @Nullable Callable<?> beforePut;
 
@@ -61,6 +64,9 @@ final class HookedObjectStore implements ObjectStore {
         IOException thrown = failure;
         if (thrown != null) {
             throw thrown;
+        }
+        if (refused.test(name)) {
+            throw new IOException(name + " is refused");
         }
         call(beforePut);
         store.put(name, source);

@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -666,6 +668,26 @@ final class RemoteDirectoryTest {
         assertTrue(missing.getMessage().contains("too slow"), missing::getMessage);
         directory.close();
         assertTrue(tries.get() < 20, tries::toString);
+    }
+
+    @Test
+    void aCloseWaitsForOtherPacksThanTheOneThatFails() throws Exception {
+        CountDownLatch slow = new CountDownLatch(1);
+        AtomicInteger failed = new AtomicInteger();
+        store.refused = name -> name.equals(PackNames.pack(PACK)) && failed.incrementAndGet() > 0;
+        store.beforePut = () -> {
+            slow.await();
+            return null;
+        };
+        write(PACK, bytes(1000, 1));
+        write(name(2), bytes(1000, 2));
+        FutureTask<Boolean> drain = new FutureTask<>(directory::drain);
+        new Thread(drain).start();
+        TestWait.until(() -> failed.get() > Uploads.LANES + 1);
+        assertThrows(TimeoutException.class, () -> drain.get(1, TimeUnit.SECONDS));
+        store.refused = name -> false;
+        slow.countDown();
+        assertTrue(drain.get());
     }
 
     /** The store may be away for hours, and many packs wait for it: a try does not read them from the disk. */
