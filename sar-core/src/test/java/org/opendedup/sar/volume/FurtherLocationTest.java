@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
@@ -399,38 +400,21 @@ class FurtherLocationTest {
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
-    /** As of a disk that was pulled out: what its file system has in memory is there, everything else is an error. */
-    @Test
-    void aLocationOfWhichNothingCanBeFoundIsNotThere() throws IOException {
-        makeInMemory();
-        String pack = PackFormat.fileName(1);
-        second.create(pack).close();
-        boolean[] isGone = {false};
-        Directory failing = WatchedDirectory.of(second, (method, file) -> {
-            if (method.equals("exists") && (isGone[0] || file.equals(pack))) {
-                throw new IOException("Input/output error");
-            }
-        });
-        DataLocations locations = DataLocations.of(first, failing);
-        IOException damage = assertThrows(IOException.class, () -> locations.open(pack));
-        assertFalse(NoAnswer.is(damage), "the control: only this file cannot be found");
-        isGone[0] = true;
-        IOException gone = assertThrows(IOException.class, () -> locations.open(pack));
-        assertTrue(NoAnswer.is(gone), gone.toString());
-        assertTrue(gone.getMessage().contains("is not there"), gone.getMessage());
-        assertEquals("Input/output error", gone.getCause().getMessage());
-    }
-
-    /** The file system of a disk that was pulled out has the mark of the volume in memory, and may not have a pack. */
-    @Test
-    void aPackThatCannotBeFoundOnADiskThatIsPulledIsNotDamaged() throws IOException {
+    /**
+     * As of a disk that was pulled out: what its file system has in memory is there, everything else is an error. It
+     * may have the mark of the volume in memory, which is found then and cannot be read.
+     */
+    @ParameterizedTest
+    @CsvSource({"exists, is not there", "readFully, does not answer"})
+    void aPackThatCannotBeFoundOnADiskThatIsPulledIsNotDamaged(String failingOnceItIsGone, String said)
+            throws IOException {
         makeInMemory();
         String pack = PackFormat.fileName(1);
         second.create(pack).close();
         boolean[] isGone = {false};
         Directory failing = WatchedDirectory.of(second, (method, file) -> {
             boolean isLookedFor = method.equals("exists") && file.equals(pack);
-            if (isLookedFor || method.equals("readFully") && isGone[0]) {
+            if (isLookedFor || isGone[0] && method.equals(failingOnceItIsGone)) {
                 throw new IOException("Input/output error");
             }
         });
@@ -440,7 +424,7 @@ class FurtherLocationTest {
         isGone[0] = true;
         IOException gone = assertThrows(IOException.class, () -> locations.open(pack));
         assertTrue(NoAnswer.is(gone), gone.toString());
-        assertTrue(gone.getMessage().contains("does not answer"), gone.getMessage());
+        assertTrue(gone.getMessage().contains(said), gone.getMessage());
         assertEquals("Input/output error", gone.getCause().getMessage());
     }
 

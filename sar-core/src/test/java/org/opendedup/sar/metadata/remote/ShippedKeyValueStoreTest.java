@@ -138,28 +138,47 @@ final class ShippedKeyValueStoreTest {
     @Test
     @Timeout(30)
     void aCloseWaitsForTheSegmentThatIsBeingPut() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch released = new CountDownLatch(1);
-        barrier = new DataBarrier() {
-            @Override
-            public long mark() {
-                return 0;
-            }
-
+        Pause pause = new Pause();
+        barrier = new NoData() {
             @Override
             public void await(long mark) throws IOException {
-                begun.countDown();
-                try {
-                    released.await();
-                } catch (InterruptedException e) {
-                    throw new IOException(e);
-                }
+                pause.here();
             }
         };
-        ShippedKeyValueStore store = create(Promise.LOCAL);
+        closeDuring(pause, create(Promise.LOCAL), "ship");
+    }
+
+    /** A call that a test holds up. */
+    private static final class Pause {
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+
+        void here() throws IOException {
+            begun.countDown();
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+    }
+
+    /** A volume without packs. */
+    private static class NoData implements DataBarrier {
+        @Override
+        public long mark() {
+            return 0;
+        }
+
+        @Override
+        public void await(long mark) throws IOException {}
+    }
+
+    /** Closes a store while a call is held up, until its close waits in a method. */
+    private void closeDuring(Pause pause, ShippedKeyValueStore store, String method) throws Exception {
         store.start("test");
         commit(store, "one", "1");
-        begun.await();
+        pause.begun.await();
         FutureTask<Void> close = new FutureTask<>(() -> {
             store.close();
             return null;
@@ -167,9 +186,10 @@ final class ShippedKeyValueStoreTest {
         Thread closing = new Thread(close);
         closing.start();
         // What waits for the end of a task gives up after a minute.
-        TestWait.until(() -> Stream.of(closing.getStackTrace())
-                .anyMatch(frame -> frame.getMethodName().equals("ship")));
-        released.countDown();
+        TestWait.until(() -> closing.getState() == Thread.State.WAITING
+                && Stream.of(closing.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals(method)));
+        pause.released.countDown();
         close.get();
         assertEquals(model, elsewhere());
     }
@@ -180,15 +200,7 @@ final class ShippedKeyValueStoreTest {
     void segmentsArePutWhileACloseWaitsForThePacks() throws IOException {
         CountDownLatch stored = new CountDownLatch(1);
         AtomicBoolean isPut = new AtomicBoolean();
-        barrier = new DataBarrier() {
-            @Override
-            public long mark() {
-                return 0;
-            }
-
-            @Override
-            public void await(long mark) {}
-
+        barrier = new NoData() {
             @Override
             public void stored(long mark) {
                 stored.countDown();
@@ -215,47 +227,18 @@ final class ShippedKeyValueStoreTest {
     @Test
     @Timeout(30)
     void aCloseWaitsForTheCheckpointThatIsBeingMade() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch released = new CountDownLatch(1);
-        barrier = new DataBarrier() {
-            @Override
-            public long mark() {
-                return 0;
-            }
-
-            @Override
-            public void await(long mark) {}
-
+        Pause pause = new Pause();
+        barrier = new NoData() {
             @Override
             public boolean mayRemoveMetadata() throws IOException {
-                begun.countDown();
-                try {
-                    released.await();
-                } catch (InterruptedException e) {
-                    throw new IOException(e);
-                }
+                pause.here();
                 return true;
             }
         };
         ShippedKeyValueStore store = remote().create(
                         root.resolve("here"),
                         new RemoteMetadata.Shipping(Promise.LOCAL, barrier, new ShippingLimits(400, 100, 1, 1000)));
-        store.start("test");
-        commit(store, "one", "1");
-        begun.await();
-        FutureTask<Void> close = new FutureTask<>(() -> {
-            store.close();
-            return null;
-        });
-        Thread closing = new Thread(close);
-        closing.start();
-        // What waits for the end of a task gives up after a minute.
-        TestWait.until(() -> closing.getState() == Thread.State.WAITING
-                && Stream.of(closing.getStackTrace())
-                        .anyMatch(frame -> frame.getMethodName().equals("drain")));
-        released.countDown();
-        close.get();
-        assertEquals(model, elsewhere());
+        closeDuring(pause, store, "drain");
     }
 
     /** A time that passes only by waiting, and while a request is not answered. */
