@@ -23,7 +23,7 @@ class HelpFaultsTest {
     @Command(name = "wrong", subcommands = Cut.class)
     private static final class Wrong {
         @CommandLine.Option(names = "--x", description = "Half of a")
-        boolean option;
+        boolean unused;
     }
 
     @Command(

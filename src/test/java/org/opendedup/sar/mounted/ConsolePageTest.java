@@ -44,12 +44,6 @@ class ConsolePageTest {
     private ConsoleServer console;
     private ConsoleUsers users;
 
-    /** A step of the test. */
-    @FunctionalInterface
-    private interface Step {
-        void run() throws Exception;
-    }
-
     @Test
     void anAdministratorSeesAndChangesAVolumeUnderLoad() throws Exception {
         assumeTrue(Browser.program().isPresent(), "needs chromium");

@@ -43,8 +43,6 @@ import org.opendedup.sar.io.CrashDirectory;
  * volume without keys is the control.
  */
 final class EncryptedContainerTest extends StoreTest {
-    private static final int TABLE_BYTES_AT = 28;
-    private static final int DIRECTORY_AT = 32;
     private static final int PROBE_BYTES = 8;
 
     private final Compressor decompressor = new Compressor(new Compression(Compression.Codec.NONE, 0, 4096));

@@ -56,7 +56,6 @@ class WrittenDuplicatesTest {
     private MetadataStore metadata;
     private ContainerStore containers;
     private IngestPipeline pipeline;
-
     private int missed;
 
     private record Told(long inode, long chunkId, int references, byte[] bytes) {}
@@ -82,6 +81,7 @@ class WrittenDuplicatesTest {
     private final class Promotions implements AccessListener {
         @Override
         public void onDuplicatesMissed(int duplicates, Refusal why) {
+            assertEquals(Refusal.UNAVAILABLE, why);
             missed += duplicates;
         }
 
@@ -196,12 +196,13 @@ class WrittenDuplicatesTest {
     }
 
     @Test
-    void whenNobodyListensNothingIsGathered() throws IOException {
+    void whenNobodyListensDuplicatesAreCountedAndNothingIsGathered() throws IOException {
         active = false;
         byte[] bytes = randomBytes(3);
         write(1, bytes);
         write(2, bytes);
         assertEquals(List.of(), told);
+        assertEquals(3, missed);
     }
 
     @Test

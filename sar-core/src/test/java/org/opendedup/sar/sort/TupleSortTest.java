@@ -59,7 +59,7 @@ class TupleSortTest {
     private void sort(int tuplesInMemory, @Nullable VolumeKeys keys) throws IOException {
         Random random = new Random(TestSeed.next());
         List<Tuple> tuples = new ArrayList<>();
-        try (TupleSort sort = new TupleSort(scratch, "run", 2, tuplesInMemory * 2 * Long.BYTES, () -> {}, null)) {
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, tuplesInMemory * 2 * Long.BYTES, () -> {}, keys)) {
             for (int i = 0; i < 3000; i++) {
                 Tuple tuple = new Tuple(random.nextInt(500) - 100, i);
                 tuples.add(tuple);

@@ -76,7 +76,6 @@ class ChunkRecountTest {
     private static final class Client implements ClientReferences {
         private final SplittableRandom random;
         private final long trialSeed;
-        private final boolean mapsDecide;
         private final List<List<List<Entry>>> files = new ArrayList<>();
         private final Set<Long> synced = new HashSet<>();
         private final Set<Long> unsynced = new HashSet<>();
@@ -88,7 +87,6 @@ class ChunkRecountTest {
 
         Client(long trialSeed, boolean mapsDecide) throws IOException {
             this.trialSeed = trialSeed;
-            this.mapsDecide = mapsDecide;
             random = new SplittableRandom(trialSeed);
             trial = ChunkTrial.create(new CrashDirectory(trialSeed));
             trial.client = mapsDecide ? this : null;

@@ -15,7 +15,6 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.hot.FileExplainer;
 import org.opendedup.sar.hot.FileExplanation;
-import org.opendedup.sar.hot.HotChunks.Status;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -118,10 +117,6 @@ class OccurrencesTest extends OpenVolumeTrial {
                             }
                         }));
         return counts;
-    }
-
-    private Status status() {
-        return volume.hot().status();
     }
 
     private static FileExplainer.Rules rules() {

@@ -24,10 +24,6 @@ import org.opendedup.sar.volume.posix.Owner;
 class VolumeTest extends OpenVolumeTrial {
     private static final Owner ALICE = new Owner(1000, 1000);
 
-    private VolumeConfig config(Chunking chunking) {
-        return VolumeConfigs.in(folder, 100L << 30, chunking);
-    }
-
     private static byte[] name(String name) {
         return name.getBytes(UTF_8);
     }

@@ -161,7 +161,7 @@ class PluginEncryptionTest extends PluginTrial {
         assertTrue(SDFSLogger.LINES.stream().noneMatch(line -> line.contains(FIRST) || line.contains(SECOND)));
 
         checkWithoutAMount();
-        assertRefused("opens no slot", "old", FIRST);
+        assertRefused("opens no slot", FIRST);
         readAll(open(), locations);
         loseTheHeader();
         opened = open();
@@ -178,7 +178,7 @@ class PluginEncryptionTest extends PluginTrial {
         assertFalse(Arrays.equals(header, Files.readAllBytes(link)), "it is overwritten, not only deleted");
     }
 
-    private void assertRefused(String because, String file, String passphrase) throws IOException {
+    private void assertRefused(String because, String passphrase) throws IOException {
         Path right = Files.move(folder.resolve("secret"), folder.resolve("kept"));
         secret("secret", passphrase);
         assertRefused(because);

@@ -120,10 +120,6 @@ public final class FileRuns {
         /** Bytes of the last chunk that are already counted. */
         int lastNeed;
 
-        boolean isEmpty() {
-            return last == ChunkId.NONE;
-        }
-
         void add(long chunkId, int need) {
             int counted = chunkId == last ? lastNeed : 0;
             bytes += Math.max(0, need - counted);

@@ -53,18 +53,16 @@ final class OfferRetries {
         }
     }
 
-    /** The remembered chunks of one container: {@code from} to {@code to} (exclusive). */
+    /** The remembered chunks of one container. */
     private final class Container {
         private final long[] chunks;
         private final int from;
-        private final int to;
         /** The frame of each chunk; -1 if no more is to be done for the chunk. */
         private final int[] frames;
 
         Container(long[] chunks, int from, int to) {
             this.chunks = chunks;
             this.from = from;
-            this.to = to;
             frames = new int[to - from];
         }
 

@@ -172,7 +172,7 @@ final class ContainerPlaces {
         long writtenNs = writtenNs(pack);
         Map<Long, Long> known = lengths.getOrDefault(pack, Map.of());
         try (PackReader reader = data.open(pack)) {
-            reader.forEach(offset -> known.getOrDefault(offset, 0L), found -> visit(found, pack, writtenNs));
+            reader.forEach(offset -> known.getOrDefault(offset, 0L), found -> visit(found, writtenNs));
             noteUnreadable(reader, pack);
         }
     }
@@ -183,7 +183,7 @@ final class ContainerPlaces {
         }
     }
 
-    private void visit(FoundContainer found, long pack, long packNs) throws IOException {
+    private void visit(FoundContainer found, long packNs) throws IOException {
         highestInPacks = Math.max(highestInPacks, found.container());
         StoredContainer stored = found.stored();
         ContainerEntry entry = records.entry(found.container());

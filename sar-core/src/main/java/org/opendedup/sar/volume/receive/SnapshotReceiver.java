@@ -149,7 +149,7 @@ public final class SnapshotReceiver implements Closeable {
         if (base != null && reached() == null) {
             discardChanges(base, discardsChanges);
         }
-        begin(start, base);
+        begin(start);
         try (CheckFolder scratch = CheckFolder.forReceiving(metadataFolder);
                 StateWriter writer = new StateWriter(
                         volume,
@@ -274,7 +274,7 @@ public final class SnapshotReceiver implements Closeable {
                             + " removed. Keep that in a snapshot first if it is of use; then give it up with"
                             + " 'receive --discard-changes'");
         }
-        var begun = rollback.begin(base.name(), null);
+        var unusedEffect = rollback.begin(base.name(), null);
         reopen();
     }
 
@@ -351,7 +351,7 @@ public final class SnapshotReceiver implements Closeable {
     // --- the steps
 
     /** Notes where the stream begins, durably, before anything is changed. */
-    private void begin(Start start, @Nullable SnapshotRecord base) throws IOException {
+    private void begin(Start start) throws IOException {
         StreamPoint point = start.point();
         ReplicaRecord before = metadata.replica();
         UnderWay underWay = new UnderWay(

@@ -226,7 +226,8 @@ class ReliableObjectStoreTest extends ObjectStoreContract {
         assertFalse(breaker.passes(3 * second));
         assertTrue(breaker.passes(5 * second));
         breaker.answered();
-        assertTrue(breaker.passes(5 * second) && breaker.passes(5 * second));
+        assertTrue(breaker.passes(5 * second));
+        assertTrue(breaker.passes(5 * second));
         assertEquals(Breaker.State.CLOSED, breaker.state());
         assertEquals(1, breaker.timesOpened());
     }

@@ -188,7 +188,7 @@ class RawRulesTest {
             long chosen = seed + crash;
             try (Volume left = open(data.crash(chosen), metadata.crash(chosen), raw.crash(chosen))) {
                 files.use(left);
-                var differencesThatMayBe = files.problemsAfterCrash();
+                var unusedDifferences = files.problemsAfterCrash();
                 files.migrateAll();
                 changed.addAll(files.problems());
             }

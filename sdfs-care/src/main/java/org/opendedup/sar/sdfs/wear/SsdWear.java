@@ -96,7 +96,7 @@ public final class SsdWear implements AutoCloseable {
         var unused = started.timer.scheduleWithFixedDelay(
                 Threads.lasting(started::keepIfChanged), KEEP_MINUTES, KEEP_MINUTES, TimeUnit.MINUTES);
         // In its own thread: the device may hang.
-        var alsoUnused = started.timer.scheduleWithFixedDelay(
+        var unusedToo = started.timer.scheduleWithFixedDelay(
                 Threads.lasting(started::askDevices), 0, WEAR_MINUTES, TimeUnit.MINUTES);
         return started;
     }
