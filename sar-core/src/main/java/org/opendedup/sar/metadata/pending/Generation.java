@@ -54,7 +54,12 @@ public final class Generation {
     }
 
     public boolean isEmpty() {
-        return counts.isEmpty() && changes.values().stream().allMatch(Map::isEmpty);
+        for (Map<byte[], byte[]> ofFamily : changes.values()) {
+            if (!ofFamily.isEmpty()) {
+                return false;
+            }
+        }
+        return counts.isEmpty();
     }
 
     /** Returns its approximate size on the heap, in bytes. */

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,11 +57,23 @@ public final class DataLocations implements Directory {
     private final Device device = new SpreadDevice();
     private final TransferBuffers buffers;
     private volatile List<Location> all;
+    /** The different devices of the locations: each change of metadata asks for them. */
+    private volatile List<Device> devices;
 
     /** @param buffers for locations that are added */
     private DataLocations(List<Location> all, TransferBuffers buffers) {
         this.all = List.copyOf(all);
+        devices = devicesOf(all);
         this.buffers = buffers;
+    }
+
+    private static List<Device> devicesOf(List<Location> locations) {
+        return locations.stream().map(Location::device).distinct().toList();
+    }
+
+    private void use(List<Location> locations) {
+        all = locations;
+        devices = devicesOf(locations);
     }
 
     /**
@@ -197,7 +208,7 @@ public final class DataLocations implements Directory {
     /** Uses another location from now on. */
     public void add(Location location) {
         synchronized (creating) {
-            all = with(location).all;
+            use(with(location).all);
         }
     }
 
@@ -233,7 +244,7 @@ public final class DataLocations implements Directory {
     /** Uses a location no more. */
     public void remove(Location location) {
         synchronized (creating) {
-            all = all.stream().filter(each -> each != location).toList();
+            use(all.stream().filter(each -> each != location).toList());
         }
     }
 
@@ -554,7 +565,9 @@ public final class DataLocations implements Directory {
         Closing each = new Closing();
         List<Location> locations = all;
         each.run(locations.get(0).directory()::sync);
-        locations.stream().skip(1).forEach(further -> each.run(further::syncIfPossible));
+        for (Location further : locations.subList(1, locations.size())) {
+            each.run(further::syncIfPossible);
+        }
         each.finish();
     }
 
@@ -584,15 +597,14 @@ public final class DataLocations implements Directory {
 
         @Override
         public List<Device> parts() {
-            Set<Device> different = new HashSet<>();
-            return all.stream().map(Location::device).filter(different::add).toList();
+            return devices;
         }
 
         @Override
         public long usableBytes() throws IOException {
-            List<Device> devices = parts();
-            if (devices.size() == 1) {
-                return devices.get(0).usableBytes();
+            List<Device> parts = devices;
+            if (parts.size() == 1) {
+                return parts.get(0).usableBytes();
             }
             Set<Device> taking = all.stream()
                     .filter(Location::takesPacks)

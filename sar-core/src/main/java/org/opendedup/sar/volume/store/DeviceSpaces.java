@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -80,7 +81,7 @@ public final class DeviceSpaces {
     }
 
     private boolean hasContainers(Device device) {
-        return device.parts().stream().anyMatch(devices.data().parts()::contains);
+        return !Collections.disjoint(device.parts(), devices.data().parts());
     }
 
     /**
