@@ -223,8 +223,7 @@ public final class Cluster implements Closeable {
         }
         if (node.isEmpty()) {
             // A balance on a machine that still reaches it could move blocks there.
-            try (Notes.Use use = notes.use("remove --lost", Notes.Kind.CHANGE)) {
-                log.debug("{} gives {} up", use, folder);
+            try (var unused = notes.use("remove --lost", Notes.Kind.CHANGE)) {
                 change(membership().without(member.id()));
             }
             return;

@@ -31,6 +31,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.cluster.ArchiveEntry.Kind;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.objects.FolderObjectStore;
@@ -360,21 +361,29 @@ class ClusterTest {
             }
         };
         try (Cluster cluster = open()) {
-            ClusterNode node = cluster.volumes().nodes().stream()
-                    .filter(each -> each.folder().equals(from))
-                    .findFirst()
-                    .orElseThrow();
-            cluster.volumes()
-                    .put(new ClusterNode(
-                            from,
-                            new FolderObjectStore(hooked),
-                            node.cluster(),
-                            node.id(),
-                            node.membership(),
-                            node.version()));
+            replace(cluster, nodeIn(cluster, from), hooked);
             assertEquals(FILES, readable(cluster, "one", files));
         }
         assertTrue(Files.exists(inPlace), "it did not move");
+    }
+
+    private static ClusterNode nodeIn(Cluster cluster, Path volume) {
+        return cluster.volumes().nodes().stream()
+                .filter(each -> each.folder().equals(volume))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Lets a cluster use a volume through another directory. */
+    private static void replace(Cluster cluster, ClusterNode node, Directory directory) throws IOException {
+        cluster.volumes()
+                .put(new ClusterNode(
+                        node.folder(),
+                        new FolderObjectStore(directory),
+                        node.cluster(),
+                        node.id(),
+                        node.membership(),
+                        node.version()));
     }
 
     /** A volume is read-only after its disk failed. What it still has is needed elsewhere. */
@@ -392,18 +401,7 @@ class ClusterTest {
             throw new FileSystemException(name, null, "Read-only file system");
         };
         try (Cluster cluster = open()) {
-            ClusterNode node = cluster.volumes().nodes().stream()
-                    .filter(each -> each.folder().equals(failing))
-                    .findFirst()
-                    .orElseThrow();
-            cluster.volumes()
-                    .put(new ClusterNode(
-                            failing,
-                            new FolderObjectStore(hooked),
-                            node.cluster(),
-                            node.id(),
-                            node.membership(),
-                            node.version()));
+            replace(cluster, nodeIn(cluster, failing), hooked);
             assertTrue(new ClusterCare(cluster, Progress.NONE).balance().damaged() > 0, "none can be deleted there");
         }
         takeAway(failing);
@@ -556,14 +554,7 @@ class ClusterTest {
                     Files.createDirectories(list.resolve("x"));
                 }
             };
-            cluster.volumes()
-                    .put(new ClusterNode(
-                            last.folder(),
-                            new FolderObjectStore(hooked),
-                            last.cluster(),
-                            last.id(),
-                            last.membership(),
-                            last.version()));
+            replace(cluster, last, hooked);
             try (ArchiveWriter writer = cluster.write(name)) {
                 writer.addFile(entry("x"), new ByteArrayInputStream(files(1).get("file0")));
                 IOException refused = assertThrows(IOException.class, writer::finish);
