@@ -11,6 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Threads;
@@ -29,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>A renewal puts the next object, and then asks for the one before. If that is gone, the owner has taken this reader
  * for dead, and may have deleted packs: the registration is lost, for ever. Else the one before stays until the next
  * renewal. A list may lack an object that is made or deleted while the list is made: if both happened in one renewal,
- * the owner would see no object of a reader that lives.
+ * the owner would see no object of a reader that lives. So the end of the copying deletes nothing, and what it replaces
+ * stays for a renewal more: the next one may be soon.
  */
 public final class ReaderRegistration implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ReaderRegistration.class);
@@ -43,8 +45,10 @@ public final class ReaderRegistration implements Closeable {
     private final ObjectStore store;
     /** Guarded by this. */
     private ReaderNames.Parts current;
-    /** The one before {@link #current}; null: there is none. Guarded by this. */
-    private ReaderNames.@Nullable Parts former;
+    /** Those that the next renewal deletes. Guarded by this. */
+    private List<ReaderNames.Parts> former = List.of();
+    /** Those that were replaced since the last renewal. Guarded by this. */
+    private List<ReaderNames.Parts> replaced = List.of();
 
     private volatile boolean isLost;
     private @Nullable ScheduledThreadPoolExecutor timer;
@@ -118,39 +122,44 @@ public final class ReaderRegistration implements Closeable {
     }
 
     /** Says that the metadata are copied: the owner may remove checkpoints again. */
-    public void metadataAreCopied() throws IOException {
-        renew(false);
+    public synchronized void metadataAreCopied() throws IOException {
+        replace(false);
     }
 
     /** Renews the registration, or finds it lost. */
     synchronized void renew() throws IOException {
-        renew(current.isCopying());
+        if (replace(current.isCopying())) {
+            List<ReaderNames.Parts> due = former;
+            former = replaced;
+            replaced = List.of();
+            delete(due);
+        }
     }
 
-    private synchronized void renew(boolean isCopying) throws IOException {
+    /** Puts the next object; returns false if the registration is lost. The caller holds the lock. */
+    private boolean replace(boolean isCopying) throws IOException {
         if (isLost) {
-            return;
+            return false;
         }
         ReaderNames.Parts next = new ReaderNames.Parts(current.reader(), current.number() + 1, isCopying);
         put(store, next);
         if (!isThere()) {
             store.delete(List.of(ReaderNames.of(next)));
-            return;
+            return false;
         }
-        ReaderNames.Parts replaced = former;
-        former = current;
+        replaced = Stream.concat(replaced.stream(), Stream.of(current)).toList();
         current = next;
-        if (replaced != null) {
-            deleteFormer(replaced);
-        }
+        return true;
     }
 
     /** A failure does not count: the next renewal would be soon, and delete what a list that is being made needs. */
-    private void deleteFormer(ReaderNames.Parts replaced) {
+    private void delete(List<ReaderNames.Parts> due) {
         try {
-            store.delete(List.of(ReaderNames.of(replaced)));
+            if (!due.isEmpty()) {
+                store.delete(due.stream().map(ReaderNames::of).toList());
+            }
         } catch (IOException e) {
-            log.debug("{} stays in {} until the end of this registration", ReaderNames.of(replaced), store, e);
+            log.debug("{} stay in {} until the end of this registration", due, store, e);
         }
     }
 

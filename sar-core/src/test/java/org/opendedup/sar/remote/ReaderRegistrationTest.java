@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.io.UnavailableException;
 import org.opendedup.sar.objects.MemoryObjectStore;
+import org.opendedup.sar.objects.ObjectPage;
 
 /** Renewals of a registration that fail. The owner takes a reader for dead that does not renew it. */
 class ReaderRegistrationTest {
@@ -64,6 +66,22 @@ class ReaderRegistrationTest {
         renewing.join();
         assertFalse(
                 new Readers(store, System::nanoTime).look().values().stream().anyMatch(ReaderNames.Parts::isCopying));
+        registration.close();
+    }
+
+    /** A list may lack what is made while it is made: what was there before must stay. */
+    @Test
+    void aRenewalSoonAfterTheEndOfTheCopyingLeavesWhatAListNeeds() throws IOException {
+        ReaderRegistration registration = ReaderRegistration.register(store);
+        for (int lists = 0; lists < 2; lists++) {
+            List<ObjectPage.Entry> before = new ArrayList<>(store.listAll(ReaderNames.ALL, ""));
+            registration.metadataAreCopied();
+            registration.renew();
+            before.retainAll(store.listAll(ReaderNames.ALL, ""));
+            assertFalse(before.isEmpty(), "no object of the reader was there all the time");
+        }
+        registration.renew();
+        assertEquals(2, store.listAll(ReaderNames.ALL, "").size(), "what no list needs is deleted");
         registration.close();
     }
 }
