@@ -149,7 +149,10 @@ class HdfsObjectStoreTest extends ObjectStoreContract {
         }
     }
 
-    /** Waiting brings no byte back: a scrub must get past it, and name the files. */
+    /**
+     * Waiting brings no byte back: a scrub must get past it, and name the files. The block has one copy: of damage to
+     * each of several, Hadoop's client tells the NameNode nothing (docs/SCALE.md).
+     */
     @Test
     void aBlockOfWhichEachCopyIsDamagedIsDamage() throws IOException {
         byte[] bytes = new byte[123_456];
