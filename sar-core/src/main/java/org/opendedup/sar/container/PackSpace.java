@@ -92,7 +92,7 @@ final class PackSpace {
         return true;
     }
 
-    /** Returns the lengths in bytes of the packs that are not written to, by pack. */
+    /** Returns the lengths in bytes of the packs that are not written to and whose disk is there, by pack. */
     Map<Long, Long> packBytes() throws IOException {
         Map<Long, Long> bytes = new HashMap<>();
         long[] numbers = readable();
@@ -103,20 +103,24 @@ final class PackSpace {
                 if (!inUse.contains(number)) {
                     bytes.put(number, directory.length(PackFormat.fileName(number)));
                 }
-            } catch (NoSuchFileException e) {
-                log.debug("pack {} is gone already", number, e);
+            } catch (IOException e) {
+                passOver(number, e);
             }
         }
+        tellPassedOver();
         return bytes;
     }
 
-    /** Returns the share of a pack that must be dead at least, so that it pays to write the rest anew. */
+    /**
+     * Returns the share of a pack that must be dead at least, so that it pays to write the rest anew; above 1 if it
+     * does not pay now, or the pack's disk is gone.
+     */
     double leastDeadShare(long pack) throws IOException {
         try {
             return directory.leastDeadShare(PackFormat.fileName(pack));
-        } catch (NoSuchFileException e) {
-            log.debug("pack {} is gone already", pack, e);
-            return 1;
+        } catch (IOException e) {
+            passOver(pack, e);
+            return 2;
         }
     }
 

@@ -150,4 +150,27 @@ class PackSpaceTest {
         assertTrue(bytes >= strays, () -> bytes + " bytes");
         assertTrue(disk.allocatedBytes(name(0)) > strays, "the control: the first pack was passed over");
     }
+
+    /** Its packs were listed just before: the collection goes on with those of other disks. */
+    @Test
+    void aDiskThatGoesAfterItsPacksWereListedDoesNotEndACollection() throws IOException {
+        disk.put(name(0), new byte[PackFormat.FIRST_CONTAINER]);
+        disk.put(name(1), new byte[PackFormat.FIRST_CONTAINER + BYTES]);
+        Directory directory = (Directory) Proxy.newProxyInstance(
+                Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (self, method, arguments) -> {
+                    if (Set.of("length", "leastDeadShare").contains(method.getName()) && arguments[0].equals(name(0))) {
+                        throw new IOException(name(0) + ": No such device");
+                    }
+                    return method.invoke(disk, arguments);
+                });
+        SealedContainers containers =
+                new SealedContainers(directory, container -> null, table::stored, 1 << 20, ContainerCipher.NONE);
+        try (Packs packs = new Packs(directory, () -> 1L << 40)) {
+            PackSpace space = new PackSpace(directory, packs, counted(), containers);
+            assertEquals(Map.of(1001L, (long) PackFormat.FIRST_CONTAINER + BYTES), space.packBytes());
+            assertTrue(space.leastDeadShare(1000) > 1);
+        } finally {
+            containers.close();
+        }
+    }
 }
