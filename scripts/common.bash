@@ -21,14 +21,15 @@ first_package() {
   printf '%s\n' "$package"
 }
 
-# Prints the missing Debian packages. With the argument "tests", also those that only the tests need.
+# Prints the missing Debian packages. With the argument "release", also those that only a release needs; with "tests", those of both.
 missing_packages() {
   have_jdk || first_package openjdk-17-jdk-headless default-jdk-headless
   command -v mvn >/dev/null || echo maven
   command -v fusermount3 >/dev/null || echo fuse3
-  [[ "${1:-}" == tests ]] || return 0
+  [[ -n "${1:-}" ]] || return 0
   command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
   command -v python3 >/dev/null || echo python3
+  [[ "$1" == tests ]] || return 0
   python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
   command -v setfacl >/dev/null || echo acl
   command -v setfattr >/dev/null || echo attr
@@ -38,8 +39,8 @@ missing_packages() {
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || echo chromium
 }
 
-# Requires JDK, Maven and fuse3, for tests also what only they need: as root installs missing ones, as another user prints what to
-# install. Arguments as of missing_packages.
+# Requires JDK, Maven and fuse3, for a release and tests also what only they need: as root installs missing ones, as another user prints
+# what to install. Arguments as of missing_packages.
 set_up() {
   local -a missing
   mapfile -t missing < <(missing_packages "$@")
@@ -48,7 +49,8 @@ set_up() {
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
   command -v apt-get >/dev/null ||
-    die "install a JDK (17 or later), Maven, fuse3, and for the tests python3; this system has no apt-get to install them"
+    die "install a JDK (17 or later), Maven, fuse3, and for a release and the tests python3 and a C compiler; this system has no apt-get" \
+      "to install them"
   apt-get update -q
   mapfile -t missing < <(missing_packages "$@")
   echo "Installing: ${missing[*]}"
