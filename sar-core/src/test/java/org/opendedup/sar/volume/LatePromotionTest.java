@@ -35,6 +35,8 @@ import org.opendedup.sar.volume.posix.Owner;
 class LatePromotionTest extends OpenVolumeTrial {
     /** Time for which nothing is noted of a file before it is judged. */
     private static final String QUIET = "sar.promotion.quiet.ms";
+    /** Longer than a busy machine stops the writer of a file: what is written of it by then is judged as the whole. */
+    private static final String QUIET_MS = "2000";
 
     private static final int CHUNK = 4096;
     private static final int MAX_RUN = 128 << 10;
@@ -48,7 +50,7 @@ class LatePromotionTest extends OpenVolumeTrial {
 
     @Override
     VolumeConfig configured() {
-        System.setProperty(QUIET, "500");
+        System.setProperty(QUIET, QUIET_MS);
         return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), settings(5));
     }
 
@@ -77,6 +79,8 @@ class LatePromotionTest extends OpenVolumeTrial {
         assertEquals(
                 400, chunks(eleven, volume.hot()::contains, 5, Verdict.ON_SSD).size());
         assertEquals(Set.of(), chunks(four, volume.hot()::contains, 5, Verdict.ON_SSD), "four references");
+        // They are counted when the batch that wrote them is complete.
+        TestWait.until(() -> status().promotion().byWrite() >= 400);
         assertEquals(400, status().promotion().byWrite());
     }
 
