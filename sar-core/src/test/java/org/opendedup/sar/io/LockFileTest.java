@@ -10,10 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 
 @Timeout(120)
 class LockFileTest {
@@ -84,15 +86,17 @@ class LockFileTest {
     void whoLooksIsNeverInTheWayOfOneWhoTakesTheLock() throws Exception {
         Files.createFile(file);
         AtomicBoolean end = new AtomicBoolean();
+        AtomicLong polled = new AtomicLong();
         var polling = new FutureTask<>(() -> {
-            long polls = 0;
             while (!end.get()) {
                 LockFile.isHeld(file);
-                polls++;
+                polled.incrementAndGet();
             }
-            return polls;
+            return polled.get();
         });
         new Thread(polling, "poll").start();
+        // On a busy machine the lock would else be taken and released for the last time before somebody looks.
+        TestWait.until(() -> polled.get() > 0 || polling.isDone());
         int missed = 0;
         for (int i = 0; i < ROUNDS; i++) {
             var lock = LockFile.tryAcquire(file);
