@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.io.NoAnswer;
@@ -258,6 +261,7 @@ class ReliableObjectStoreTest extends ObjectStoreContract {
         byte[] bytes = bytes(100_000, 1);
         below.put("a", ObjectSource.of(bytes));
         int[] begun = {0};
+        CountDownLatch failed = new CountDownLatch(1);
         try (ReliableObjectStore store = over(new ForwardingStore(below) {
             @Override
             public void read(String name, long offset, ByteBuffer target) throws IOException {
@@ -265,9 +269,12 @@ class ReliableObjectStoreTest extends ObjectStoreContract {
                     begun[0]++;
                 }
                 if (offset == 0) {
+                    failed.countDown();
                     throw new IOException("damaged");
                 }
-                java.util.concurrent.locks.LockSupport.parkNanos(5_000_000);
+                // Until the failure of the first one is known.
+                Uninterruptibles.awaitUninterruptibly(failed);
+                Uninterruptibles.sleepUninterruptibly(50, TimeUnit.MILLISECONDS);
                 super.read(name, offset, target);
             }
         })) {
@@ -275,7 +282,8 @@ class ReliableObjectStoreTest extends ObjectStoreContract {
             IOException failure = assertThrows(IOException.class, () -> store.read("a", 0, ByteBuffer.wrap(read)));
             assertEquals("damaged", failure.getMessage());
             byte[] then = read.clone();
-            Thread.sleep(20);
+            // Longer than a range takes that would still be read.
+            Thread.sleep(100);
             assertArrayEquals(then, read);
             assertTrue(begun[0] < 10, "ranges that had not begun were not read");
             assertEquals(begun[0], store.statistics().readRequests());
