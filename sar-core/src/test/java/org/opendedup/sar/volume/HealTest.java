@@ -371,7 +371,7 @@ final class HealTest extends OpenVolumeTrial {
                     }
                 });
                 other[0].start();
-                while (other[0].getState() == Thread.State.NEW || other[0].getState() == Thread.State.RUNNABLE) {
+                while (other[0].isAlive() && other[0].getState() != Thread.State.TIMED_WAITING) {
                     Thread.onSpinWait();
                 }
             }
