@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ import org.opendedup.sar.volume.chunks.ChunkVolume;
 class ChunkReadAheadTest {
     private static final int CHUNKS = 3000;
     private static final int STREAMS = 2;
+    /** On a busy machine a reader, which waits for nobody, may be faster than the threads that read ahead. */
+    private static final int ATTEMPTS = 10;
 
     private final long seed = TestSeed.next();
     private ChunkTrial trial;
@@ -53,30 +56,36 @@ class ChunkReadAheadTest {
 
     @Test
     void aStreamIsReadAheadOverTheBordersOfContainers() throws IOException {
-        try (ChunkVolume volume = trial.open()) {
-            for (int number = 0; number < CHUNKS; number += STREAMS) {
-                read(volume, number);
-            }
-            long containers = locations.stream()
-                    .map(location -> location >>> 16)
-                    .distinct()
-                    .count();
-            assertTrue(containers > STREAMS, "the test wants streams in several containers");
-            // Half of all frames belong to the stream; the first few are read before the reader is known.
-            long frames = volume.statistics().chunkBytes() / STREAMS / (64 << 10);
-            assertTrue(volume.statistics().framesAhead() > frames / 2, volume.statistics()::toString);
-        }
+        long containers = locations.stream()
+                .map(location -> location >>> 16)
+                .distinct()
+                .count();
+        assertTrue(containers > STREAMS, "the test wants streams in several containers");
+        assertIsReadAhead(STREAMS);
     }
 
     @Test
     void twoReadersByTurnsAreReadAhead() throws IOException {
-        try (ChunkVolume volume = trial.open()) {
-            for (int number = 0; number < CHUNKS; number++) {
-                read(volume, number);
+        assertIsReadAhead(1);
+    }
+
+    /** Reads every {@code step}th chunk. Half of the frames with these are asked for ahead in one of some openings. */
+    private void assertIsReadAhead(int step) throws IOException {
+        String found = "";
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            try (ChunkVolume volume = trial.open()) {
+                for (int number = 0; number < CHUNKS; number += step) {
+                    read(volume, number);
+                }
+                // The first few are read before the reader is known.
+                long frames = volume.statistics().chunkBytes() / step / (64 << 10);
+                if (volume.statistics().framesAhead() > frames / 2) {
+                    return;
+                }
+                found = volume.statistics().toString();
             }
-            long frames = volume.statistics().chunkBytes() / (64 << 10);
-            assertTrue(volume.statistics().framesAhead() > frames / 2, volume.statistics()::toString);
         }
+        fail(found);
     }
 
     @Test
