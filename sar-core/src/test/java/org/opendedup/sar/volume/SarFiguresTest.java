@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -144,18 +145,24 @@ class SarFiguresTest {
 
     /** Deletes everything, as an administrator's rm -r does, while the SSD is in use. */
     private static void wipe(Path ssd) throws IOException {
-        List<Path> paths;
-        try (Stream<Path> walk = Files.walk(ssd)) {
-            paths = walk.sorted(Comparator.reverseOrder())
-                    .filter(path -> !path.equals(ssd))
-                    .toList();
-        }
-        for (Path path : paths) {
+        for (Path path : contents(ssd)) {
             try {
                 Files.deleteIfExists(path);
             } catch (java.nio.file.DirectoryNotEmptyException e) {
                 // The store made a file there meanwhile.
             }
+        }
+    }
+
+    /** Returns what is in a folder that is in use, folders after what is in them. */
+    private static List<Path> contents(Path ssd) throws IOException {
+        try (Stream<Path> walk = Files.walk(ssd)) {
+            return walk.sorted(Comparator.reverseOrder())
+                    .filter(path -> !path.equals(ssd))
+                    .toList();
+        } catch (UncheckedIOException e) {
+            // The store deleted a file meanwhile.
+            return contents(ssd);
         }
     }
 
