@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,8 @@ class CrewTest {
     private final List<Thread> threads = new ArrayList<>();
     /** A permit for each member that came to wait for requests. */
     private final Semaphore waiting = new Semaphore(0);
+    /** Counted down when the requests may begin for which a member has to wait. */
+    private final CountDownLatch requestsCome = new CountDownLatch(1);
 
     @AfterEach
     void allEndWhenOneSaysSo() throws InterruptedException {
@@ -70,9 +73,10 @@ class CrewTest {
     }
 
     @Test
-    void oneThatHadToWaitAgainAndAgainRestsWhereAnotherWaits() throws InterruptedException {
+    void oneThatHadToWaitAgainAndAgainRestsWhereAnotherWaits() {
         callAnIdler();
         first().awaitTurn(0);
+        requestsCome.countDown();
         while (crew.onDuty() > 1) {
             sleepShortly();
         }
@@ -80,8 +84,9 @@ class CrewTest {
     }
 
     @Test
-    void oneThatHadToWaitAgainAndAgainDoesNotRestWhereTheOtherServes() throws InterruptedException {
+    void oneThatHadToWaitAgainAndAgainDoesNotRestWhereTheOtherServes() {
         callAnIdler();
+        requestsCome.countDown();
         while (!waiting.tryAcquire()) {
             assertEquals(2, crew.onDuty());
             sleepShortly();
@@ -106,12 +111,16 @@ class CrewTest {
         assertFalse(waiting.tryAcquire(), "a third was called");
     }
 
-    /** While the first member serves a request, another member has to wait for each of 40 requests. */
-    private void callAnIdler() throws InterruptedException {
+    /**
+     * While the first member serves a request, another member has to wait for each of 40 requests. These begin when
+     * {@link #requestsCome} says so.
+     */
+    private void callAnIdler() {
         joinFirst();
         Crew.Member second = crew.members().get(1);
         Thread idler = start(() -> {
             second.awaitTurn(0);
+            awaitRequests();
             for (int request = 0; request < 40; request++) {
                 sleepShortly();
                 second.received();
@@ -161,6 +170,14 @@ class CrewTest {
         threads.add(thread);
         thread.start();
         return thread;
+    }
+
+    private void awaitRequests() {
+        try {
+            requestsCome.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void sleepShortly() {
