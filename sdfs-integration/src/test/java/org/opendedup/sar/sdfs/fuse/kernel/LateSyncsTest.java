@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NoThreads;
@@ -130,11 +132,21 @@ class LateSyncsTest {
             slow.awaitStored(SYNCERS);
             assertEquals("d", toy.shell("stat none 2>/dev/null; mkdir d; touch d/f; ls -d d"));
             assertEquals(0, slow.commits.get());
+            // One that has stored and waits for the commit only later needs one of its own.
+            TestWait.until(LateSyncsTest::allWaitForACommit);
             slow.close();
             assertEquals(0, syncers.failures());
             // Of the one that its worker serves, of who came first to the thread that commits, and of all others.
             assertTrue(slow.commits.get() <= 3, () -> slow.commits + " commits");
         }
+    }
+
+    /** Returns whether no thread is on its way from a store to those that wait for a commit. */
+    private static boolean allWaitForACommit() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .filter(frame -> frame.getClassName().equals(LateSyncs.class.getName()))
+                .noneMatch(frame -> List.of("takes", "store").contains(frame.getMethodName()));
     }
 
     /** The control: what keeps its worker does hold up the others. */
