@@ -42,7 +42,7 @@ class ReadOnlyMountTest {
             Path first = volume.mountPoint().resolve("stored");
             Path second = volume.mountPoint().resolve("raw");
             Files.write(first, stored);
-            assertEquals(0, volume.cli("tier", "migrate", "stored").exitCode());
+            assertEquals(0, volume.cli("tier", "migrate", "stored", "--wait").exitCode());
             Files.write(second, raw);
             volume.unmount();
             // Other users' permissions, which a mount takes away.
