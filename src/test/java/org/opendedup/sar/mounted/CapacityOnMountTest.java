@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -167,7 +168,8 @@ class CapacityOnMountTest {
             Commands.succeed("sync", root);
 
             long used = 16 * MIB;
-            assertEquals(used, Long.parseLong(df(root, "used")));
+            // The kernel reports the end of the last use of the deleted file after the delete has returned.
+            TestWait.until(() -> Long.parseLong(df(root, "used")) == used);
             assertEquals(used, volume.figure("stats", "logicalBytes"));
             assertEquals(used, volume.figure("df", "usedBytes"));
             assertEquals(
