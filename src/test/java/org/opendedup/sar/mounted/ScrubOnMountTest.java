@@ -11,6 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
@@ -79,6 +80,10 @@ class ScrubOnMountTest {
             byte[] shared = Bytes.random(7, 64 << 10);
             for (int i = 0; i < 4; i++) {
                 Bytes.writeAndSync(volume.mountPoint().resolve("file" + i), shared);
+            }
+            // Copies are made in the background, and an unmount does not wait for all of them.
+            try (JmxClient jmx = new JmxClient(volume)) {
+                TestWait.until(() -> (long) jmx.get("MapTable", "Entries") > 0);
             }
             volume.remount();
             // The control: nothing is wrong yet.
