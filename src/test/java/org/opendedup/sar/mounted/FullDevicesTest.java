@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
@@ -193,6 +194,11 @@ class FullDevicesTest {
             checkFiles(volume, synced);
             Files.delete(hog);
             volume.remount();
+            // The index is brought up to date in the background.
+            TestWait.until(() -> volume.cli("status", "--json")
+                    .output()
+                    .replaceAll("\\s", "")
+                    .contains("\"updating\":false,\"complete\":true"));
             Path again = volume.mountPoint().resolve("again");
             long before = volume.figure("stats", "storedBytes");
             Bytes.writeAndSync(again, Bytes.random(20, FILE_BYTES));
