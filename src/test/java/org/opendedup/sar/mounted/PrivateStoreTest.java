@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -163,20 +166,50 @@ class PrivateStoreTest {
     private static void assertIsPrivate(MountedVolume volume) throws IOException {
         List<String> wide = new ArrayList<>();
         for (Path place : places(volume)) {
-            try (Stream<Path> all = Files.walk(place)) {
-                for (Path path : (Iterable<Path>) all::iterator) {
-                    String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
-                    if (!mode.endsWith("------")) {
-                        wide.add(mode + " " + path);
-                    }
-                }
-            }
+            assertTrue(Files.isDirectory(place), place::toString);
+            Files.walkFileTree(place, new WideFiles(wide));
         }
         assertEquals(List.of(), wide);
         assertTrue(Commands.run(grep(volume, SECRET)).exitCode() == 0, "the control: root finds it");
         assertFalse(isFoundByNobody(volume, SECRET));
         assertFalse(isFoundByNobody(volume, SECRET_NAME));
         assertTrue(asNobody("flock", "-sn", databaseLock(volume), "true").exitCode() != 0);
+    }
+
+    /** Notes files and folders for which others have permissions. A mounted volume may delete some meanwhile. */
+    private static final class WideFiles extends SimpleFileVisitor<Path> {
+        private final List<String> wide;
+
+        WideFiles(List<String> wide) {
+            this.wide = wide;
+        }
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) throws IOException {
+            return note(folder);
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            return note(file);
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+            return e instanceof NoSuchFileException ? FileVisitResult.CONTINUE : super.visitFileFailed(file, e);
+        }
+
+        private FileVisitResult note(Path path) throws IOException {
+            try {
+                String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+                if (!mode.endsWith("------")) {
+                    wide.add(mode + " " + path);
+                }
+            } catch (NoSuchFileException e) {
+                // Deleted since it was listed.
+            }
+            return FileVisitResult.CONTINUE;
+        }
     }
 
     private static boolean isFoundByNobody(MountedVolume volume, String what) throws IOException {
