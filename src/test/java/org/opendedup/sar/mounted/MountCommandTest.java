@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
@@ -254,8 +255,9 @@ class MountCommandTest {
         ProcessHandle daemon = daemon();
         daemon.destroyForcibly();
         Installation.awaitEnd(daemon);
-        Commands.Result dead = installation.run("ls", mountPoint);
-        assertTrue(dead.output().contains("Transport endpoint is not connected"), dead::output);
+        // While the kernel takes down the connection, calls may fail by other errors.
+        TestWait.until(() ->
+                installation.run("ls", mountPoint).output().contains("Transport endpoint is not connected"));
 
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);
@@ -442,6 +444,7 @@ class MountCommandTest {
         Process holder = new ProcessBuilder(installation.inside("unshare", "-m", "bash", "-c", hold, folder)).start();
         try {
             assertEquals('\n', holder.getInputStream().read());
+            awaitProgram(holder, "cat");
             Files.writeString(mountPoint.resolve("last"), "x");
             Commands.Result kept = installation.run("sdfscli", VOLUME, "unmount");
             assertEquals(1, kept.exitCode(), kept::output);
@@ -531,11 +534,18 @@ class MountCommandTest {
         return new Holder(installation, "exec 5>>\"$0\"; echo ready >&5", file);
     }
 
+    /** Waits until a shell has become the program by whose name messages call it. */
+    private static void awaitProgram(Process process, String name) {
+        Path file = Path.of("/proc", Long.toString(process.pid()), "comm");
+        TestWait.until(() -> Files.readString(file).strip().equals(name));
+    }
+
     /** A program that uses the mount until it is closed. */
     private record Holder(Process process) implements AutoCloseable {
         Holder(Installation installation, String shell, Path path) throws IOException {
             this(new ProcessBuilder(installation.inside("bash", "-c", shell + "; echo; exec sleep 300", path)).start());
             assertEquals("", process.inputReader(StandardCharsets.UTF_8).readLine());
+            awaitProgram(process, "sleep");
         }
 
         long pid() {
