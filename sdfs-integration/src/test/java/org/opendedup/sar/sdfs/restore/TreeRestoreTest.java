@@ -601,19 +601,18 @@ class TreeRestoreTest {
         volume.sync();
     }
 
-    /** A restore with a milestone before each container, which is stopped after some containers. */
-    private RestoreStatus stopHalfway() throws Exception {
-        TreeRestore restore = new TreeRestore(volume, "", target, 0, new Libc());
-        FutureTask<Void> running = new FutureTask<>(() -> {
-            assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
-            return null;
+    /** A restore with a milestone before each container, which is stopped while it writes, before its second one. */
+    private RestoreStatus stopHalfway() throws IOException {
+        var running = new AtomicReference<TreeRestore>();
+        Libc stopping = with("pwrite", (arguments, real) -> {
+            if (running.get().status().bytesDone() > 0) {
+                running.get().stop();
+            }
+            return real.call();
         });
-        new Thread(running).start();
-        while (restore.status().bytesDone() == 0 && !running.isDone()) {
-            Thread.onSpinWait();
-        }
-        restore.stop();
-        running.get();
+        TreeRestore restore = new TreeRestore(volume, "", target, 0, stopping);
+        running.set(restore);
+        assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
         return restore.status();
     }
 
