@@ -45,8 +45,9 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 /** Answers that a store of S3 gives seldom, and those of what stands in front of one. */
 @Timeout(120)
 class S3AnswersTest {
-    private static final TimeLimits SHORT =
-            new TimeLimits(Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(5));
+    /** Longer than any answer here takes: none is decided by them. */
+    private static final TimeLimits LIMITS =
+            new TimeLimits(Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofSeconds(60));
 
     private static final String PAGE = "<html><body>Please log in</body></html>";
 
@@ -56,7 +57,7 @@ class S3AnswersTest {
                 S3Address.of(address),
                 StaticCredentialsProvider.create(
                         AwsBasicCredentials.create(MemoryGateway.ACCESS_KEY, MemoryGateway.SECRET_KEY)),
-                SHORT);
+                LIMITS);
     }
 
     /** A server that answers each request by a function of its head. */

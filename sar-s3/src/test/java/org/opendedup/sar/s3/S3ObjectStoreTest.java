@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -126,13 +128,13 @@ class S3ObjectStoreTest extends ObjectStoreContract {
 
     @Test
     void nobodyListening() throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
-        try (ObjectStore none = open(URI.create("http://127.0.0.1:" + port), SHORT)) {
-            assertThrows(UnavailableException.class, () -> none.status("a"));
-            assertThrows(UnavailableException.class, () -> none.put("a", ObjectSource.of(new byte[1])));
+        // It has the port, so that no other process listens there.
+        try (Socket holder = new Socket()) {
+            holder.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            try (ObjectStore none = open(URI.create("http://127.0.0.1:" + holder.getLocalPort()), SHORT)) {
+                assertThrows(UnavailableException.class, () -> none.status("a"));
+                assertThrows(UnavailableException.class, () -> none.put("a", ObjectSource.of(new byte[1])));
+            }
         }
     }
 
