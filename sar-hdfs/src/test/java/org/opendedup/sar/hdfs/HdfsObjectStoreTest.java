@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -14,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -140,13 +142,21 @@ class HdfsObjectStoreTest extends ObjectStoreContract {
     private List<Path> blocksOf(String object, byte[] bytes) throws IOException {
         store().put(object, ObjectSource.of(bytes));
         long withTrailer = bytes.length + 40;
-        try (Stream<Path> all = Files.walk(folder.resolve("dfs"))) {
-            List<Path> blocks = all.filter(file -> file.getFileName().toString().matches("blk_[0-9]+"))
-                    .filter(file -> file.toFile().length() == withTrailer)
-                    .toList();
-            assertEquals(1, blocks.size());
-            return blocks;
-        }
+        List<Path> blocks = new ArrayList<>();
+        TestWait.until(() -> {
+            blocks.clear();
+            try (Stream<Path> all = Files.walk(folder.resolve("dfs"))) {
+                all.filter(file -> file.getFileName().toString().matches("blk_[0-9]+"))
+                        .filter(file -> file.toFile().length() == withTrailer)
+                        .forEach(blocks::add);
+                return true;
+            } catch (UncheckedIOException e) {
+                // The DataNode deletes blocks of other objects some time after these.
+                return false;
+            }
+        });
+        assertEquals(1, blocks.size());
+        return blocks;
     }
 
     /**
