@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
@@ -94,6 +95,12 @@ class GcCommandTest {
         return last;
     }
 
+    /** Waits until a collection that does not end has got as far as it gets. */
+    private void awaitProgress() {
+        TestWait.until(() ->
+                daemon.cli("gc", "status") == 0 && daemon.out().contains("50.0 MiB of 100 MiB"));
+    }
+
     @Test
     void aWaitingCollectionSaysWhatItReturned() {
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
@@ -156,6 +163,7 @@ class GcCommandTest {
         assertEquals(0, daemon.cli("gc", "--arrange=10"), daemon.err());
         daemon.shows("it runs in the daemon", "sdfscli pool0 gc status", "sdfscli pool0 gc stop");
         assertEquals(true, daemon.json("gc", "status").get("running"));
+        awaitProgress();
         assertEquals(0, daemon.cli("gc", "status"), daemon.err());
         daemon.shows(
                 "a collection is running, started by sdfscli at ", "50 %, 50.0 MiB of 100 MiB", "30.0 MiB returned");
@@ -242,6 +250,7 @@ class GcCommandTest {
         assertTrue(daemon.err().contains("no collection of garbage is running"), daemon.err());
         collector.endless = true;
         assertEquals(0, daemon.cli("gc"), daemon.err());
+        awaitProgress();
         assertEquals(0, daemon.cli("gc", "stop"), daemon.err());
         daemon.shows("is being stopped");
         assertEquals("stopped", awaitLast().get("state"));
