@@ -33,10 +33,10 @@ final class SsdTrial implements AutoCloseable {
         this.load = load;
         jmx = new JmxClient(volume);
         attach(ssd);
-        heard = jmx.listen();
-        logMark = Files.size(volume.log());
         pairs = load.write(PAIRS);
         assertServes();
+        heard = jmx.listen();
+        logMark = Files.size(volume.log());
     }
 
     void attach(Path ssd) throws Exception {
@@ -45,13 +45,32 @@ final class SsdTrial implements AutoCloseable {
         assertEquals("online", state());
     }
 
-    /** The pairs' shared chunks are on the SSD, and a reader gets them from there. */
+    /**
+     * The pairs' shared chunks are on the SSD, and a reader gets them from there. A reader waits for an SSD for a
+     * quarter of a second only: on a machine that stands still for longer, other pairs are tried.
+     */
     void assertServes() throws Exception {
         assertKnowsItsCopies();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        for (long hits = hitsOfAReader(); hits < PAIRS * SsdLoad.SHARED_CHUNKS; hits = hitsOfAReader()) {
+            long last = hits;
+            assertTrue(System.nanoTime() < deadline, () -> last + " chunks came from the SSD");
+            writeOtherPairs();
+        }
+    }
+
+    private long hitsOfAReader() throws Exception {
         long before = hits();
         load.read(pairs);
-        long hits = hits() - before;
-        assertTrue(hits >= PAIRS * SsdLoad.SHARED_CHUNKS, () -> hits + " chunks came from the SSD");
+        return hits() - before;
+    }
+
+    /** Writes other pairs, and waits until the SSD has their shared chunks. */
+    private void writeOtherPairs() throws Exception {
+        long known = figure("MapTable", "Entries");
+        pairs.clear();
+        pairs.addAll(load.write(PAIRS));
+        await("MapTable", "Entries", known + PAIRS * SsdLoad.SHARED_CHUNKS);
     }
 
     void assertKnowsItsCopies() throws Exception {
@@ -188,10 +207,7 @@ final class SsdTrial implements AutoCloseable {
     /** A good SSD in place of the other restores normal operation. */
     void recover(Path good) throws Exception {
         attach(good);
-        long known = figure("MapTable", "Entries");
-        pairs.clear();
-        pairs.addAll(load.write(PAIRS));
-        await("MapTable", "Entries", known + PAIRS * SsdLoad.SHARED_CHUNKS);
+        writeOtherPairs();
         assertServes();
         load.assertAllRight();
     }
