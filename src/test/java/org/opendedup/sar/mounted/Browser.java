@@ -8,6 +8,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -93,15 +94,20 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    private static URI page(HttpClient client, String port) throws Exception {
+    /** Waits for the page, which Chromium makes some time after it listens. */
+    private static URI page(HttpClient client, String port) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/json/list"))
                 .build();
-        String list = client.send(request, BodyHandlers.ofString()).body();
-        return Json.objects(Json.read("{\"all\":" + list + "}"), "all").stream()
-                .filter(target -> target.get("type").equals("page"))
-                .map(target -> URI.create((String) target.get("webSocketDebuggerUrl")))
-                .findFirst()
-                .orElseThrow();
+        List<URI> pages = new ArrayList<>();
+        TestWait.until(() -> {
+            String list = client.send(request, BodyHandlers.ofString()).body();
+            Json.objects(Json.read("{\"all\":" + list + "}"), "all").stream()
+                    .filter(target -> target.get("type").equals("page"))
+                    .map(target -> URI.create((String) target.get("webSocketDebuggerUrl")))
+                    .forEach(pages::add);
+            return !pages.isEmpty();
+        });
+        return pages.get(0);
     }
 
     private final class Answers implements WebSocket.Listener {
