@@ -225,7 +225,8 @@ public final class SsdTroubles {
 
     private static void delete(List<Path> files) throws IOException {
         for (Path file : files) {
-            Files.delete(file);
+            // The log, or the table itself, may have deleted it first.
+            Files.deleteIfExists(file);
         }
     }
 }
