@@ -256,8 +256,8 @@ class MountCommandTest {
         daemon.destroyForcibly();
         Installation.awaitEnd(daemon);
         // While the kernel takes down the connection, calls may fail by other errors.
-        TestWait.until(() ->
-                installation.run("ls", mountPoint).output().contains("Transport endpoint is not connected"));
+        TestWait.until(
+                () -> installation.run("ls", mountPoint).output().contains("Transport endpoint is not connected"));
 
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);

@@ -97,8 +97,7 @@ class GcCommandTest {
 
     /** Waits until a collection that does not end has got as far as it gets. */
     private void awaitProgress() {
-        TestWait.until(() ->
-                daemon.cli("gc", "status") == 0 && daemon.out().contains("50.0 MiB of 100 MiB"));
+        TestWait.until(() -> daemon.cli("gc", "status") == 0 && daemon.out().contains("50.0 MiB of 100 MiB"));
     }
 
     @Test
