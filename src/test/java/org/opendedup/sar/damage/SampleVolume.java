@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.metadata.record.Inode;
@@ -73,7 +75,7 @@ final class SampleVolume {
             if (mount == MOUNTS - 1) {
                 awaitCopies(volume);
                 volume.sync();
-                copy(live, folder);
+                copyOpen(live);
                 volume.close();
             } else {
                 volume.close();
@@ -218,6 +220,35 @@ final class SampleVolume {
                     .forEach(file -> found.put(copy.relativize(file).toString(), file));
         }
         return found;
+    }
+
+    /** Copies an open volume as it is at one moment: again, if a thread in the background changed a file meanwhile. */
+    private void copyOpen(Path live) {
+        TestWait.until(() -> {
+            try {
+                delete(folder);
+                Map<String, String> before = state(live);
+                copy(live, folder);
+                return state(live).equals(before);
+            } catch (NoSuchFileException e) {
+                return false;
+            } catch (UncheckedIOException e) {
+                if (e.getCause() instanceof NoSuchFileException) {
+                    return false;
+                }
+                throw e;
+            }
+        });
+    }
+
+    /** The size and the time of the last change of each file. */
+    private static Map<String, String> state(Path live) throws IOException {
+        Map<String, String> state = new TreeMap<>();
+        for (Map.Entry<String, Path> file : filesOf(live).entrySet()) {
+            Path path = file.getValue();
+            state.put(file.getKey(), Files.size(path) + " " + Files.getLastModifiedTime(path));
+        }
+        return state;
     }
 
     static void copy(Path from, Path to) throws IOException {
