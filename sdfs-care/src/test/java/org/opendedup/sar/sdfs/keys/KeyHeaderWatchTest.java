@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -107,7 +109,9 @@ class KeyHeaderWatchTest {
             assertEquals(1, more.size(), more::toString);
             Files.move(metadata, pipe);
             Files.write(metadata, good);
-            Files.write(pipe, new byte[0]);
+            // Opened for reading too, it waits for no reader: the looks may not have come to the pipe.
+            FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)
+                    .close();
             TestWait.until(() -> watch.faults().isEmpty());
         } finally {
             if (Files.exists(metadata)) {
