@@ -54,6 +54,11 @@ class FailingDiskTest {
         return Files.readAllBytes(copy);
     }
 
+    /** Mounts a volume that makes no commit by itself: one that fails too early would refuse what is written late. */
+    private static void mountWithoutCommits(MountedVolume volume) throws IOException {
+        volume.withProperty("sar.commit.period.ms", 3_600_000).mount();
+    }
+
     /** Writes, makes the disk fail, and then writes data that is not durable. */
     private static Path failing(SlowDisk disk, MountedVolume volume) throws IOException {
         Path safe = volume.mountPoint().resolve("safe");
@@ -70,7 +75,7 @@ class FailingDiskTest {
     void readsGoOnAndARemountTakesChangesAgain() throws Exception {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
-            volume.mount();
+            mountWithoutCommits(volume);
             Commands.Result well = volume.cli("status");
             while (well.exitCode() != 0) {
                 Thread.sleep(50);
@@ -118,7 +123,7 @@ class FailingDiskTest {
     void whatIsLostAtTheUnmountIsToldThereAndAtTheNextMount() throws Exception {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
-            volume.mount();
+            mountWithoutCommits(volume);
             failing(disk, volume);
             Commands.Result unmounted = volume.cli("unmount");
             assertEquals(1, unmounted.exitCode(), unmounted::output);
