@@ -118,6 +118,11 @@ final class RecoverCommand implements Callable<Integer> {
             throw new CommandFailedException("the volume '" + name + "' has a volume file, and nothing was changed: "
                     + file + "; if that file is damaged, move it away, and call this again");
         }
+        if (Files.exists(environment.configDirectory().beingRemoved(name))) {
+            // What the removal has not reached yet would be mounted, and gone when the removal goes on.
+            throw new CommandFailedException("the volume '" + name + "' is being removed, and nothing was changed;"
+                    + " finish that first: sdfscli " + name + " destroy");
+        }
         VolumeFolders.of(definition).requireSafe();
         PrivateFiles.createFolders(environment.configDirectory().folder());
         VolumeFile.write(file, definition);

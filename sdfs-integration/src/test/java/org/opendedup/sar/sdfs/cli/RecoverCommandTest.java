@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
@@ -181,6 +182,17 @@ class RecoverCommandTest {
         assertRefused(copy.toString(), data());
         assertEquals(ExitCode.OK, recover(metadata()), output.err());
         assertEquals(made, VolumeFile.read(file("pool0")));
+    }
+
+    /** What the removal has left is no volume: a mount would serve it, and the removal end with its files. */
+    @Test
+    void aVolumeWhoseRemovalHasBegunStaysWithoutAFile() throws IOException {
+        Path begun = new ConfigDirectory(folder.resolve("etc")).beingRemoved("pool0");
+        Files.move(file("pool0"), begun);
+        assertRefused("finish that first: sdfscli pool0 destroy", data());
+        assertFalse(Files.exists(file("pool0")));
+        Files.delete(begun);
+        assertEquals(ExitCode.OK, recover(data()), "the control: " + output.err());
     }
 
     @Test
