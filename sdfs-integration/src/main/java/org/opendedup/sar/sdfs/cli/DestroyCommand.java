@@ -70,18 +70,25 @@ final class DestroyCommand extends VolumeCommand {
     public Integer call() throws IOException, CommandFailedException {
         VolumeClient cli = cli();
         cli.requireFiles();
+        VolumeRemoval found = checkedRemoval();
+        RunFiles files = found.runFiles();
+        if (found.isBegun() && !Files.isDirectory(files.definition().basePath())) {
+            // Of an interrupted removal: nothing is left that a daemon could serve.
+            return destroy(found);
+        }
+        PrivateFiles.createFolders(files.runFolder());
+        try (LockFile held = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(found))) {
+            // Who had the lock before may have given the volume another folder, or removed it.
+            return destroy(checkedRemoval());
+        }
+    }
+
+    private VolumeRemoval checkedRemoval() throws IOException, CommandFailedException {
+        VolumeClient cli = cli();
         VolumeRemoval removal =
                 VolumeRemoval.of(cli.environment().configDirectory(), cli.name(), cli.environment()::runFiles);
         removal.check();
-        RunFiles files = removal.runFiles();
-        if (removal.isBegun() && !Files.isDirectory(files.definition().basePath())) {
-            // Of an interrupted removal: nothing is left that a daemon could serve.
-            return destroy(removal);
-        }
-        PrivateFiles.createFolders(files.runFolder());
-        try (LockFile held = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(removal))) {
-            return destroy(removal);
-        }
+        return removal;
     }
 
     private CommandFailedException inUse(VolumeRemoval removal) {

@@ -10,17 +10,20 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringReader;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.AbstractMap;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -411,5 +414,47 @@ class DestroyCommandTest {
         }
         assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
         assertEquals(Set.of("base/log/pool0.old.log"), files());
+    }
+
+    /** As by add-location in another process, which ends before this one has the lock of the volume. */
+    @Test
+    void aFolderThatTheVolumeGotMeanwhileIsRemovedWithIt() throws IOException {
+        make();
+        Path file = folder.resolve("etc/pool0-volume-cfg.xml");
+        Path further = folder.resolve("further");
+        VolumeDefinition made = VolumeFile.read(file);
+        var isAdded = new AtomicBoolean();
+        Map<String, String> asked = new AbstractMap<>() {
+            @Override
+            public Set<Map.Entry<String, String>> entrySet() {
+                return variables.entrySet();
+            }
+
+            /** The folder of the lock is asked for when the volume file has been read. */
+            @Override
+            public String getOrDefault(Object name, String otherwise) {
+                if (name.equals("SDFS_RUN_DIR") && !isAdded.getAndSet(true)) {
+                    addLocation(file, made, further);
+                }
+                return variables.getOrDefault(name, otherwise);
+            }
+        };
+        out = new StringWriter();
+        err = new StringWriter();
+        var environment = new Environment(asked, new PrintWriter(out, true), new PrintWriter(err, true));
+        int code = CommandRunner.run(new SdfsCli(environment), environment, "pool0", "destroy", "--yes");
+        assertEquals(ExitCode.OK, code, err::toString);
+        assertTrue(isAdded.get());
+        assertEquals(Set.of(), files());
+        assertFalse(Files.exists(further));
+    }
+
+    private static void addLocation(Path file, VolumeDefinition definition, Path further) {
+        try {
+            Volume.prepareDataLocation(definition.config().locations().data(), further);
+            VolumeFile.write(file, definition.withFurtherLocation(further));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
