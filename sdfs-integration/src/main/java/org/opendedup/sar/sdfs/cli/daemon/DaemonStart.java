@@ -66,6 +66,7 @@ public final class DaemonStart {
 
     private final Environment environment;
     private final MountArguments arguments;
+    private final VolumeOfStore ofStore;
     private final VolumeDefinition definition;
     private final String options;
     private final boolean isReadOnly;
@@ -118,7 +119,8 @@ public final class DaemonStart {
         this.daemonClass = daemonClass;
         this.options = arguments.mountOptions(service);
         this.isReadOnly = service.isReadOnly(options);
-        arguments.volume = new VolumeOfStore(environment, "mount.sdfs").named(arguments.volume, isReadOnly);
+        this.ofStore = new VolumeOfStore(environment, "mount.sdfs");
+        arguments.volume = ofStore.named(arguments.volume, isReadOnly);
         this.definition = arguments.definition(environment);
         this.memory = arguments.memory(definition, options, service);
         this.files = environment.runFiles(definition);
@@ -142,6 +144,7 @@ public final class DaemonStart {
         PrivateFolder.at(files.socketFolder()).requireSafe();
         MountPlaces.checkVolume(definition, environment.err());
         awaitUnserved();
+        ofStore.again(arguments.volume, isReadOnly);
         Path mountPoint = arguments.absoluteMountPoint();
         MountPlaces.checkMountPoint(mountPoint, environment.err());
         MountPlaces.checkApart(mountPoint, files, environment.configDirectory().folder());

@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.objects.ObjectStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.MachineMemory;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.LocalCache;
 import org.opendedup.sar.sdfs.config.StoredVolumeFile;
@@ -30,6 +32,8 @@ public final class VolumeOfStore {
     private final Environment environment;
     private final ConfigDirectory directory;
     private final String command;
+    /** Whether another process had the lock of the volume, so that the file may not be up to date. */
+    private boolean isLeft;
 
     /** @param command name of the command, for what it tells */
     public VolumeOfStore(Environment environment, String command) {
@@ -55,6 +59,13 @@ public final class VolumeOfStore {
         }
     }
 
+    /** Makes the file up to date if another process had the lock of the volume before, and has ended since. */
+    public void again(String name, boolean isReader) throws IOException, CommandFailedException {
+        if (isLeft) {
+            var unused = named(name, isReader);
+        }
+    }
+
     private String upToDate(String volume, boolean isReader) throws IOException, CommandFailedException {
         if (!ObjectStores.isAddress(volume)) {
             refresh(volume, isReader);
@@ -76,8 +87,7 @@ public final class VolumeOfStore {
     }
 
     private void refresh(String name, boolean isReader) throws IOException {
-        Path file = directory.fileOf(name);
-        if (!Files.exists(file)) {
+        if (!Files.exists(directory.fileOf(name))) {
             return;
         }
         VolumeDefinition present = directory.read(name);
@@ -95,20 +105,38 @@ public final class VolumeOfStore {
                                         present.config().locations().data()))) {
                     say(name, "the volume file in " + settings.store() + " was missing; wrote that of this machine");
                 }
-                write(file, present, store.newest(present));
+                update(name, store);
+            }
+        }
+    }
+
+    /** A process that has the lock of the volume writes the file itself: what it has written must not be lost. */
+    private void update(String name, StoredVolumeFile store) throws IOException {
+        RunFiles files = environment.runFiles(directory.read(name));
+        if (!Files.isDirectory(files.runFolder())) {
+            // No process has served it here yet.
+            write(name, store);
+            return;
+        }
+        try (LockFile held = LockFile.tryAcquire(files.lock()).orElse(null)) {
+            isLeft = held == null;
+            if (held != null) {
+                write(name, store);
             }
         }
     }
 
     /** Writes the volume file, and says what another machine has changed. */
-    private void write(Path file, VolumeDefinition present, VolumeDefinition newest) throws IOException {
+    private void write(String name, StoredVolumeFile store) throws IOException {
+        VolumeDefinition present = directory.read(name);
+        VolumeDefinition newest = store.newest(present);
         String changes = VolumeOptions.ALL.stream()
                 .filter(option -> !Objects.equals(
                         present.values().text(option), newest.values().text(option)))
                 .map(option -> option + "=" + newest.values().text(option))
                 .collect(Collectors.joining(", "));
         if (!changes.isEmpty()) {
-            VolumeFile.write(file, newest);
+            VolumeFile.write(directory.fileOf(name), newest);
             say(newest.config().name(), "changed in the object store: " + changes);
         }
     }
@@ -124,7 +152,7 @@ public final class VolumeOfStore {
                     + " SDFS_CONFIG_DIR. If it is the same one and its address has changed, write " + address
                     + " into that file");
         }
-        write(directory.fileOf(name), present, store.newest(present));
+        update(name, store);
     }
 
     private void make(VolumeDefinition stored) throws IOException, CommandFailedException {

@@ -13,11 +13,14 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.objects.ObjectStore;
 import org.opendedup.sar.objects.ObjectStores;
 import org.opendedup.sar.objects.ReplaceableObjects;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.StoredVolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -110,6 +113,24 @@ class VolumeOfStoreTest {
         changed(present -> present.with(VolumeOptions.CAPACITY, 78L << 30));
         assertEquals("pool", named(address));
         assertEquals(78L << 30, VolumeFile.read(file()).config().capacityBytes());
+    }
+
+    /** A daemon, or a command for an unmounted volume, may be writing the file. */
+    @Test
+    void theFileStaysAsItIsWhileAnotherProcessHasTheVolume() throws Exception {
+        var ofStore = new VolumeOfStore(output.environment(), "mount.sdfs");
+        assertEquals("pool", ofStore.named(address, false));
+        VolumeDefinition made = VolumeFile.read(file());
+        changed(present -> present.with(VolumeOptions.CAPACITY, 77L << 30));
+        RunFiles files = output.environment().runFiles(made);
+        PrivateFiles.createFolders(files.runFolder());
+        try (LockFile daemon = LockFile.tryAcquire(files.lock()).orElseThrow()) {
+            assertEquals("pool", ofStore.named("pool", false));
+            assertEquals("pool", ofStore.named(address, false));
+            assertEquals(made, VolumeFile.read(file()));
+        }
+        ofStore.again("pool", false);
+        assertEquals(77L << 30, VolumeFile.read(file()).config().capacityBytes());
     }
 
     @Test
