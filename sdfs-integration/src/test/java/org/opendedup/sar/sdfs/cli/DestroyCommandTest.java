@@ -37,6 +37,7 @@ import org.opendedup.sar.metadata.remote.Promise;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.removal.VolumeRemoval;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -414,6 +415,19 @@ class DestroyCommandTest {
         }
         assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
         assertEquals(Set.of("base/log/pool0.old.log"), files());
+    }
+
+    /** As of a volume of the same name, whose file is in another folder. */
+    @Test
+    void theSocketOfAnotherVolumeStays() throws IOException {
+        make();
+        Path run = Files.createDirectories(folder.resolve("run"));
+        variables.put("SDFS_RUN_DIR", run.toString());
+        Path socket = run.resolve("pool0.sock");
+        try (ControlServer other = ControlServer.start(socket, Map.of(), command -> "not known")) {
+            assertEquals(ExitCode.OK, destroy("", "--yes"), err::toString);
+            assertTrue(Files.exists(socket));
+        }
     }
 
     /** As by add-location in another process, which ends before this one has the lock of the volume. */

@@ -22,7 +22,7 @@ final class CareControl {
     private CareControl() {}
 
     /**
-     * Begins to answer. The volume is open, so what is at the place of the socket is a leftover of a killed process.
+     * Begins to answer. The volume is open, so no other process of this volume listens.
      *
      * @param volume name of the volume in SDFS's volume file, by which commands name it
      * @param audit records what changes something

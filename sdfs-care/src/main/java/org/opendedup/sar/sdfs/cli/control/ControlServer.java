@@ -185,11 +185,12 @@ public final class ControlServer implements Closeable {
     }
 
     /**
-     * Starts the server. The caller must hold the volume's lock, so that an existing socket is a leftover. The socket
-     * must be in a folder that only the owner may enter, so that no other user can connect before the socket's mode is
-     * set.
+     * Starts the server. The caller must hold the volume's lock, so that no other process of this volume listens. The
+     * socket must be in a folder that only the owner may enter, so that no other user can connect before the socket's
+     * mode is set.
      *
      * @param handlers by the names of their commands; others can be added
+     * @throws IOException also if a process listens there already: one of another volume, whose name is the same
      */
     public static ControlServer start(Path socket, Map<String, Handler> handlers, Refusal refusal) throws IOException {
         return start(
@@ -226,6 +227,10 @@ public final class ControlServer implements Closeable {
             ThreadFactory connectionThreads)
             throws IOException {
         ControlSocket.checkLength(socket);
+        if (ControlSocket.isListenedTo(socket)) {
+            throw new IOException("another process answers at " + socket + ", such as that of another volume with this"
+                    + " name: set SDFS_RUN_DIR to another folder for one of the two");
+        }
         Files.deleteIfExists(socket);
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         try {

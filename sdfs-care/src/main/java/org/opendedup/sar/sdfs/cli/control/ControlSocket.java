@@ -134,6 +134,15 @@ public final class ControlSocket {
         };
     }
 
+    /** Returns whether a process listens. */
+    public static boolean isListenedTo(Path socket) throws IOException {
+        Optional<SocketChannel> connected = connect(socket);
+        if (connected.isPresent()) {
+            connected.get().close();
+        }
+        return connected.isPresent();
+    }
+
     /** Returns a connection; empty if no daemon listens. The kernel lets a caller wait if many wait already. */
     private static Optional<SocketChannel> connect(Path socket) throws IOException {
         if (Files.notExists(socket)) {

@@ -434,6 +434,18 @@ class ControlServerTest {
         assertEquals(Optional.empty(), ControlSocket.ask(socket, "ping"));
     }
 
+    /** Volumes with files in different folders can have one name, and their sockets one folder: SDFS_RUN_DIR. */
+    @Test
+    void theSocketOfAnotherVolumeStays() throws IOException {
+        var e = assertThrows(IOException.class, () -> ControlServer.start(socket, Map.of(), command -> "refused"));
+        assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
+        assertAnswers();
+        server.close();
+        Handler answers = (arguments, caller) -> new Answer("ping");
+        server = ControlServer.start(socket, Map.of("ping", answers), command -> "the control");
+        assertAnswers();
+    }
+
     @Test
     void saysWhenThePathIsTooLongForASocket() {
         Path longPath = folder.resolve("x".repeat(120));

@@ -19,6 +19,7 @@ import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.keys.KeyHeaderCopies;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.OwnFiles;
@@ -246,7 +247,10 @@ public final class VolumeRemoval {
         if (!isBegun) {
             AtomicFile.move(file, begunFile);
         }
-        Files.deleteIfExists(files.socket());
+        // No process of this volume listens: the caller holds its lock.
+        if (!ControlSocket.isListenedTo(files.socket())) {
+            Files.deleteIfExists(files.socket());
+        }
         VolumeConfig.Locations locations = definition.config().locations();
         KeyHeaderCopies.erase(locations.data(), locations.metadata());
         Path base = definition.basePath();
