@@ -16,10 +16,12 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.sdfs.jolokia.Role;
@@ -32,6 +34,9 @@ import org.opendedup.sar.sdfs.jolokia.Role;
 public final class ConsoleUsers {
     /** Name of the file in the folder of the volume files. */
     public static final String FILE = "console-users";
+
+    /** Name of the file there that is locked while a command changes the users. */
+    static final String LOCK = FILE + ".lock";
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,31}");
     private static final int ROUNDS = 200_000;
@@ -134,25 +139,41 @@ public final class ConsoleUsers {
         }
         String password = password();
         String salt = salt();
-        List<User> users = new ArrayList<>(all());
-        users.removeIf(user -> user.name.equals(name));
-        users.add(new User(name, role, ROUNDS, salt, hash(password, salt, ROUNDS)));
-        write(users);
+        User added = new User(name, role, ROUNDS, salt, hash(password, salt, ROUNDS));
+        var unused = change(users -> {
+            users.removeIf(user -> user.name.equals(name));
+            return users.add(added);
+        });
         return password;
     }
 
     /** Removes a user; returns false if there is none with this name. */
     public boolean remove(String name) throws IOException {
-        List<User> users = new ArrayList<>(all());
-        boolean removed = users.removeIf(user -> user.name.equals(name));
-        if (removed) {
-            write(users);
+        return exist() && change(users -> users.removeIf(user -> user.name.equals(name)));
+    }
+
+    /**
+     * Changes the users. Of two processes at once, each would write the users that it has read, and undo what the
+     * other has done.
+     *
+     * @param change changes the list; returns whether it did
+     */
+    private boolean change(Predicate<List<User>> change) throws IOException {
+        PrivateFiles.createFolders(folder);
+        // Before anything is made in a folder that others can write to.
+        var unused = all();
+        try (LockFile held = LockFile.tryAcquire(folder.resolve(LOCK))
+                .orElseThrow(() -> new IOException("another command changes the users of the console; try again"))) {
+            List<User> users = new ArrayList<>(all());
+            boolean isChanged = change.test(users);
+            if (isChanged) {
+                write(users);
+            }
+            return isChanged;
         }
-        return removed;
     }
 
     private void write(List<User> users) throws IOException {
-        PrivateFiles.createFolders(folder);
         String text =
                 String.join("", users.stream().map(user -> user.line() + "\n").toList());
         AtomicFile.write(file, text.getBytes(StandardCharsets.US_ASCII));

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -52,6 +53,23 @@ class ConsoleUsersTest {
         for (String name : List.of("", "Admin", "a b", "a:b", "-a", "a".repeat(33), "a\n")) {
             assertThrows(IllegalArgumentException.class, () -> users.add(name, Role.READ), name);
         }
+    }
+
+    /** The other one could write a user again that this one removes. */
+    @Test
+    void oneCommandAtATimeChangesTheUsers() throws IOException {
+        var users = new ConsoleUsers(folder);
+        users.add("admin", Role.CHANGE);
+        try (LockFile other =
+                LockFile.tryAcquire(folder.resolve(ConsoleUsers.LOCK)).orElseThrow()) {
+            assertThrows(IOException.class, () -> users.remove("admin"));
+            assertThrows(IOException.class, () -> users.add("other", Role.READ));
+            assertEquals(ExitCode.FAILED, console("user", "remove", "admin"));
+            assertTrue(output.err().contains("try again"), output.err());
+            assertEquals(1, users.all().size());
+        }
+        assertTrue(users.remove("admin"), "the control");
+        assertEquals(List.of(), users.all());
     }
 
     @Test
