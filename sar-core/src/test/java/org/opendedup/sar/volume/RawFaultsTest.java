@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -14,6 +15,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -74,7 +77,7 @@ class RawFaultsTest {
                         InstantSource.system(),
                         RawStores.noCopies(),
                         null)
-                .withRaw(raw.opener());
+                .withRaw(identity -> hooked.hooked(raw.opener().open(identity)));
         volume = Volume.open(config, stores, Verification.FINGERPRINTS);
         files.use(volume);
     }
@@ -310,6 +313,59 @@ class RawFaultsTest {
         files.sync("a");
         assertArrayEquals(filled(5_000, 1), files.content("a"));
         assertEquals(List.of(), files.problems());
+    }
+
+    /** The kernel reports a failed write-back once for each descriptor, and all who have the file open share one. */
+    @Test
+    void eachProgramThatHasAFileOpenHearsThatItsBytesWereNotWritten() throws IOException {
+        file("a", filled(5_000, 1));
+        OpenFile first = volume.open(files.inode("a"), true);
+        OpenFile second = volume.open(files.inode("a"), true);
+        failNextForce();
+        assertThrows(IOException.class, () -> volume.sync(first));
+        assertThrows(IOException.class, () -> volume.sync(second));
+        OpenFile later = volume.open(files.inode("a"), true);
+        volume.sync(later);
+        for (OpenFile file : List.of(first, second, later)) {
+            volume.close(file);
+        }
+    }
+
+    /** What meets the failure first need not be the fsync of a program. */
+    @Test
+    void anFsyncHearsOfAFailureThatARenameOrACopyMet() throws IOException {
+        for (String how : List.of("rename", "copy")) {
+            file(how, filled(5_000, 1));
+            files.make("replaced by " + how);
+            long inode = volume.lookup(Inode.ROOT, how.getBytes(UTF_8)).inode();
+            failNextForce();
+            assertThrows(IOException.class, () -> {
+                if (how.equals("copy")) {
+                    files.copy(how);
+                } else {
+                    volume.rename(
+                            Inode.ROOT,
+                            how.getBytes(UTF_8),
+                            Inode.ROOT,
+                            ("replaced by " + how).getBytes(UTF_8),
+                            RenameMode.REPLACE);
+                }
+            });
+            OpenFile file = volume.open(inode, false);
+            assertThrows(IOException.class, () -> volume.sync(file), how);
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    private void failNextForce() {
+        AtomicBoolean hasFailed = new AtomicBoolean();
+        hooked.hook = call -> {
+            if (call.isOfRawFiles() && call.what().equals("force") && hasFailed.compareAndSet(false, true)) {
+                throw new IOException("Input/output error");
+            }
+            return call.proceed();
+        };
     }
 
     /** A file stays what it is while it is open. */

@@ -242,7 +242,7 @@ public final class OpenFiles {
             checkNotFailed(file);
             RawFile raw = file.raw();
             if (raw != null) {
-                raw.backing().force();
+                raw.force(file.node()::noteFailure);
                 raws.noteForced(raw);
                 return;
             }

@@ -547,7 +547,7 @@ public final class DirectoryTree {
             try {
                 RawFile raw = node.rawFile();
                 if (raw != null) {
-                    raws.force(raw);
+                    raws.force(node, raw);
                 }
                 // Not after a truncation that is under way: it has stored the bytes that stay.
                 collector.withRoom(() -> writer.trySecure(node));

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.node;
 
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
@@ -287,13 +288,20 @@ public final class RawFile {
         }
     }
 
-    /** Makes the bytes and the length of the backing file durable. */
-    public void force() throws IOException {
+    /**
+     * Makes the bytes and the length of the backing file durable.
+     *
+     * @param failed receives the failure, to tell all openings: they share one descriptor, which the kernel tells once
+     */
+    public void force(Consumer<IOException> failed) throws IOException {
         RandomFile opened = use(false);
         try {
             int before = ticket();
             opened.force();
             noteForced(before);
+        } catch (IOException e) {
+            failed.accept(e);
+            throw e;
         } finally {
             leave(false);
         }

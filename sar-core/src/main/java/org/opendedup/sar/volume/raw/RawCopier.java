@@ -238,7 +238,7 @@ public final class RawCopier {
             RandomFile file = raw.use(false);
             try {
                 // The record must not say that the recipe is current of bytes that a crash takes back.
-                raws.force(raw);
+                raws.force(node, raw);
                 RandomFile.Status before = settled(file);
                 RawRecord.Copy copy = RawFile.copyOf(before);
                 if (copy == null || copy.equals(raw.record().copy())) {

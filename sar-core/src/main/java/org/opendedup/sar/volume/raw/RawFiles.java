@@ -507,9 +507,9 @@ public final class RawFiles {
     }
 
     /** Makes the bytes of a raw file durable, if they are not. The next commit says so of its backing file. */
-    public void force(RawFile raw) throws IOException {
+    public void force(Node node, RawFile raw) throws IOException {
         if (!raw.isForced()) {
-            raw.force();
+            raw.force(node::noteFailure);
         }
         noteForced(raw);
     }
