@@ -434,11 +434,16 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * Reports an accepted write that failed later, or one that waits because a disk failed. Called at each close(2).
-     * Does not sync.
+     * Reports to a writer an accepted write that failed later, or one that waits because a disk failed. Called at each
+     * close(2). Does not sync.
      */
     public void flush(OpenFile file) throws IOException {
         files.flush(file);
+    }
+
+    /** Reports what {@link #flush} reports, whoever opened the file: the last part of {@link #sync(OpenFile)}. */
+    public void check(OpenFile file) throws IOException {
+        files.check(file);
     }
 
     /**
@@ -477,7 +482,7 @@ public final class Volume implements Closeable {
 
     /**
      * Makes the file's dirty bytes part of the next commit: the first part of {@link #sync(OpenFile)}. {@link #commit}
-     * and {@link #flush} are the other parts.
+     * and {@link #check} are the other parts.
      */
     public void secure(OpenFile file) throws IOException {
         files.store(file);

@@ -143,7 +143,7 @@ public final class FileHistory {
             if (commitsFirst && volume.securesBesideCommit(file)) {
                 volume.commit();
                 volume.secure(file);
-                volume.flush(file);
+                volume.check(file);
             } else {
                 volume.sync(file);
             }

@@ -249,6 +249,19 @@ class LostWritesTest {
         assertThrows(IOException.class, this::fsync, "a file reports it too");
     }
 
+    /** A reader has read everything, and what its close(2) reports no writer hears of. */
+    @Test
+    void aReaderThatClosesTheFileLeavesTheReportToTheNextFsync() throws IOException {
+        damage();
+        storeInTheBackground();
+        reads(null);
+        OpenFile reader = volume.open(inode, false);
+        volume.flush(reader);
+        volume.close(reader);
+        assertThrows(IOException.class, this::fsync);
+        fsync();
+    }
+
     @Test
     void aSyncThatGivesBytesUpReportsItOnce() throws IOException {
         damage();

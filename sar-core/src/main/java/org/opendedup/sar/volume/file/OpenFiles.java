@@ -216,10 +216,14 @@ public final class OpenFiles {
     }
 
     public void flush(OpenFile file) throws IOException {
-        // Not to a reader, whose close(2) would fail although it has read everything.
+        // Not to a reader: its close(2) would fail although it has read everything, and no fsync would hear of it then.
         if (file.isWritable()) {
-            writer.checkNotWaiting(file.node());
+            check(file);
         }
+    }
+
+    public void check(OpenFile file) throws IOException {
+        writer.checkNotWaiting(file.node());
         checkNotFailed(file);
     }
 
@@ -230,7 +234,7 @@ public final class OpenFiles {
             if (needsCommit(file)) {
                 committer.commit();
             }
-            flush(file);
+            check(file);
         } finally {
             end(file);
         }

@@ -499,6 +499,11 @@ public class FuseFileSystem {
         countingFailures(() -> volume.flush(openFiles.get(handle)));
     }
 
+    /** Reports the failure of an earlier write: the last part of fsync and fdatasync. */
+    public void check(long handle) throws IOException {
+        countingFailures(() -> volume.check(openFiles.get(handle)));
+    }
+
     /** Stores the written data of the file: the first part of fsync and fdatasync. */
     public void store(long handle) throws IOException {
         countingFailures(() -> volume.secure(openFiles.get(handle)));

@@ -117,6 +117,9 @@ public final class NothingStored extends FuseFileSystem {
     public void flush(long handle) {}
 
     @Override
+    public void check(long handle) {}
+
+    @Override
     public void store(long handle) {}
 
     @Override

@@ -282,7 +282,7 @@ final class FileRequests {
 
             @Override
             public void check() throws IOException {
-                operations.flush(handle);
+                operations.check(handle);
             }
         });
     }
