@@ -262,6 +262,18 @@ class LostWritesTest {
         fsync();
     }
 
+    /** The kernel forgets a file that nobody has open when it needs memory. */
+    @Test
+    void bytesThatAreGivenUpAreReportedAlsoIfTheKernelForgotTheFile() throws IOException {
+        volume.forget(inode, 1);
+        damage();
+        storeInTheBackground();
+        reads(null);
+        volume.commit();
+        assertThrows(IOException.class, this::fsync);
+        fsync();
+    }
+
     @Test
     void aSyncThatGivesBytesUpReportsItOnce() throws IOException {
         damage();

@@ -257,7 +257,7 @@ public final class NodeTable {
                 return node;
             }
             synchronized (node) {
-                if (node.links == 0 || node.failures != node.failuresReported || !isIdle(node)) {
+                if (node.links == 0 || !isIdle(node)) {
                     return node;
                 }
             }
@@ -276,8 +276,9 @@ public final class NodeTable {
         return lookupCounts.size();
     }
 
+    /** Returns whether the database has all of a node; not of one with failures that an fsync is to report. */
     private boolean isIdle(Node node) {
-        return node.contents == null && !dirty.contains(node);
+        return node.contents == null && node.failures == node.failuresReported && !dirty.contains(node);
     }
 
     /** Returns whether the node has changes that no commit has encoded. */
