@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -105,6 +106,40 @@ class CapacityOnMountTest {
             }
             // There is space again, and the file that was refused is another one.
             Bytes.writeAndSync(file, Bytes.random(3, (int) (8 * MIB)));
+        }
+    }
+
+    /** Writes until it is refused, has somebody look at the file, and writes again; prints what both writes said. */
+    private static final String WRITE_BESIDE_A_LOOK = """
+            import errno, os, subprocess, sys
+            file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+            def refused(times):
+                try:
+                    for i in range(times):
+                        os.write(file, os.urandom(1024) * 1024)
+                    return 'never'
+                except OSError as e:
+                    return errno.errorcode[e.errno]
+            first = refused(3000)
+            subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, check=True)
+            print(first, refused(1))
+            sys.stdout.flush()
+            os.kill(os.getpid(), 9)
+            """;
+
+    /** Whoever looks at the file has the kernel ask for its attributes, and an answer that it may keep. */
+    @Test
+    void aProgramHearsOfAFullVolumeAlsoIfAnotherOneLooksAtItsFile() throws Exception {
+        try (MountedVolume volume = make("looks")) {
+            volume.mount();
+            Path file = volume.mountPoint().resolve("large");
+            for (List<String> look : List.of(List.of("stat"), List.of("tail", "-c1"), List.of("ls", "-l"))) {
+                List<String> command = new ArrayList<>(List.of("python3", "-c", WRITE_BESIDE_A_LOOK, file.toString()));
+                command.addAll(look);
+                command.add(file.toString());
+                Commands.Result result = Commands.run(command.toArray());
+                assertEquals("ENOSPC ENOSPC", result.output().strip(), look::toString);
+            }
         }
     }
 

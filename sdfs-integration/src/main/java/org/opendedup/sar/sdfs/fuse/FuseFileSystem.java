@@ -162,6 +162,11 @@ public class FuseFileSystem {
         return attributes(inode);
     }
 
+    /** Returns whether the kernel must ask for the attributes of an inode each time, so that a writer hears of it. */
+    public boolean isRefused(long inode) {
+        return !refused.isEmpty() && refused.containsKey(inode);
+    }
+
     private void checkSpace(OpenFile file, int bytes) throws IOException {
         volume.checkRoom(file, bytes);
         SpaceUse space = volume.space();

@@ -63,7 +63,7 @@ final class Dispatcher {
             ByteBuffer requestBuffer,
             ByteBuffer replyBuffer) {
         this.request = new Request(requestBuffer);
-        this.reply = new Reply(replyBuffer, backings);
+        this.reply = new Reply(replyBuffer, inode -> operations.isRefused(inode) ? 0 : backings.secondsOf(inode));
         AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations);
         this.syncs = syncs;
         this.exchange =
