@@ -143,6 +143,26 @@ class OlderFastTierTest {
                 volume.fastTier().explain(files.inode("new")).place());
     }
 
+    /** The metadata are older, and what they know on the fast tier was stored in chunks and deleted since. */
+    @Test
+    void changedBytesOfRestoredMetadataAreNotTakenForLostWhenItIsAttached() throws IOException {
+        Path metadata = config.locations().metadata();
+        Path backup = folder.resolve("backup");
+        TestFolders.copy(metadata, backup);
+        open();
+        files.migrate("part");
+        files.giveBack();
+        volume.close();
+        Files.move(metadata, folder.resolve("newer"));
+        TestFolders.copy(backup, metadata);
+        Path away = folder.resolve("away");
+        Files.move(raw, away);
+        open();
+        Files.move(away, raw);
+        assertTrue(volume.fastTier().attach(false));
+        assertThrows(IOException.class, () -> read("part"));
+    }
+
     /** A fast tier that was missing for some mounts is not older. */
     @Test
     void oneThatWasMissingIsUsed() throws IOException {

@@ -98,6 +98,17 @@ class RawFaultsTest {
         raw = rawLeft;
     }
 
+    /** Kills the daemon: the fast tier keeps all that was written. */
+    private void abandonKeepingRawFiles(long seed) throws IOException {
+        CrashDirectory dataLeft = data.crash(seed);
+        CrashKeyValueStore metadataLeft = metadata.crash(seed);
+        raw.setGone(true);
+        VolumeInMemory.abandon(volume);
+        raw.setGone(false);
+        data = dataLeft;
+        metadata = metadataLeft;
+    }
+
     private FastTier.Place place(String name) throws IOException {
         return volume.fastTier().explain(files.inode(name)).place();
     }
@@ -161,6 +172,25 @@ class RawFaultsTest {
         assertEquals(List.of("a"), volume.fastTier().lost());
         assertThrows(IOException.class, () -> files.append("a", filled(1, 1)));
         volume.unlink(Inode.ROOT, new byte[] {'a'});
+    }
+
+    /** The metadata are of before the file was synced, migrated and deleted from the fast tier. */
+    @Test
+    void aFileThatRestoredMetadataTakeForNewIsLostAndNotEmpty() throws IOException {
+        file("a", filled(5_000, 1));
+        volume.commit();
+        CrashKeyValueStore backup = metadata.crash(1);
+        abandonKeepingRawFiles(1);
+        open();
+        files.sync("a");
+        files.migrate("a");
+        files.giveBack();
+        volume.close();
+        metadata = backup;
+        open();
+        assertEquals(List.of("a"), volume.fastTier().lost());
+        remount();
+        assertEquals(List.of("a"), volume.fastTier().lost());
     }
 
     @Test

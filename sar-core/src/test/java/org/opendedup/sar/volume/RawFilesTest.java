@@ -30,7 +30,9 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.OutlivingMapping;
 import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.Node;
@@ -43,6 +45,9 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.FastTier.Place;
+import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.VolumeLocations;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Raw files on a real fast tier: what a volume shows, where the bytes are, and that migration keeps them. */
 @Timeout(120)
@@ -199,6 +204,30 @@ class RawFilesTest {
         remount();
         assertEquals(List.of(), volume.fastTier().lost());
         assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    /** No record says that the backing file is durable: its sync failed, as before a crash. */
+    @Test
+    void whatANewFastTierLacksStaysLostAfterTheNextMount() throws IOException {
+        volume.close();
+        HookedStores hooked = new HookedStores();
+        hooked.hook = call -> {
+            if (call.isOfRawFiles() && call.what().equals("sync")) {
+                throw new IOException("Input/output error");
+            }
+            return call.proceed();
+        };
+        VolumeStores stores = VolumeLocations.open(config, Ballasts.none());
+        RawFolder.Opener raw = stores.raw();
+        volume = Volume.open(config, stores.withRaw(id -> hooked.hooked(raw.open(id))), Verification.CHECKSUMS);
+        file("a", bytes(1000));
+        assertThrows(IOException.class, volume::close);
+        PrivateFiles.deleteFolder(folder.resolve("ssd/raw"));
+        volume = Volume.open(config);
+        assertTrue(volume.fastTier().attach(true));
+        assertEquals(List.of("a"), volume.fastTier().lost());
+        remount();
+        assertEquals(List.of("a"), volume.fastTier().lost());
     }
 
     @Test

@@ -411,6 +411,11 @@ public final class ChunkEngine {
         return ownsPacks;
     }
 
+    /** Returns whether the metadata had been restored, or older ones put back, when the volume was opened. */
+    public boolean wasRestored() {
+        return openedRestored;
+    }
+
     /**
      * Returns whether the metadata were restored, and the replaced ones are not given up. Only a volume that is not
      * open is restored, so a volume that was not does not ask its disk, which may hang.

@@ -237,7 +237,18 @@ public final class VolumeContext implements Closeable {
                 throttle));
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
-        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer, reload());
+        fastTier = new FastTier(
+                metadata,
+                nodes,
+                committer,
+                config,
+                raws,
+                copier,
+                mover,
+                placements,
+                writer,
+                reload(),
+                history());
         snapshots = new VolumeSnapshots(metadata, commits, nodes, fastTier, engine.clock(), config);
     }
 
@@ -270,6 +281,13 @@ public final class VolumeContext implements Closeable {
         }
     }
 
+    private RawFiles.History history() {
+        if (engine.ownsPacks()) {
+            return RawFiles.History.SAME;
+        }
+        return engine.wasRestored() ? RawFiles.History.OLDER : RawFiles.History.UNKNOWN;
+    }
+
     /**
      * Deletes the backing files that a crash left, and makes those again that it lost. The volume can be used without
      * the fast tier if that does not answer, and without this if it fails.
@@ -283,11 +301,10 @@ public final class VolumeContext implements Closeable {
                 FastTierBinding.begin(metadata.epochs(), raws.folder());
                 return true;
             });
-            raws.makeLost();
+            raws.settle(false, history());
             // In a restored history, files without a record are of one that is not known otherwise, and must not be
-            // deleted; and that one may have deleted changed bytes that it had stored in chunks.
+            // deleted.
             if (engine.ownsPacks()) {
-                raws.dropLostChanges();
                 long swept = raws.sweep();
                 if (swept > 0) {
                     log.info("{} files of the fast tier belong to no file of the volume and were deleted", swept);

@@ -46,9 +46,11 @@ public final class FastTier {
     private final Placements placements;
     private final FileWriter writer;
     private final @Nullable FileReload reload;
+    private final RawFiles.History history;
     /** Number of lost files that was found last. */
     private volatile long lostFiles;
 
+    /** @param history whether the metadata are those that knew the volume's stores last */
     public FastTier(
             MetadataStore metadata,
             NodeTable nodes,
@@ -59,7 +61,8 @@ public final class FastTier {
             RawMover mover,
             Placements placements,
             FileWriter writer,
-            @Nullable FileReload reload) {
+            @Nullable FileReload reload,
+            RawFiles.History history) {
         this.metadata = metadata;
         this.nodes = nodes;
         this.committer = committer;
@@ -70,6 +73,7 @@ public final class FastTier {
         this.placements = placements;
         this.writer = writer;
         this.reload = reload;
+        this.history = history;
     }
 
     /**
@@ -519,10 +523,7 @@ public final class FastTier {
         });
         raws.setFolder(folder);
         try {
-            if (!isNew) {
-                raws.makeLost();
-            }
-            raws.dropLostChanges();
+            raws.settle(isNew, history);
         } finally {
             mover.lookAgain();
         }

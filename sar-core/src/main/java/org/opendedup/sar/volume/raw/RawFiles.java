@@ -524,11 +524,40 @@ public final class RawFiles {
         }
     }
 
+    /** Whether the metadata are those that knew the volume's stores last. */
+    public enum History {
+        SAME,
+        /** The metadata were restored, or older ones were put back. */
+        OLDER,
+        /** A crash at the begin of a mount, or a data location that could not be marked, leaves it open. */
+        UNKNOWN
+    }
+
+    /**
+     * Decides what files are whose backing files are missing. A crash may have lost those that were never forced: they
+     * are empty. The others are lost, or are what their recipes say.
+     *
+     * @param isNew whether the fast tier is a new one: it lacks all files, also those that were durable
+     * @param history whether the metadata are those that knew it last; older ones may know files that were deleted
+     *     since, because their bytes were in chunks
+     */
+    public void settle(boolean isNew, History history) throws IOException {
+        if (isNew || history == History.OLDER) {
+            // Else a later mount would make empty files of those that are lost.
+            table.all().forEach(this::noteForced);
+        } else {
+            makeLost();
+        }
+        if (isNew || history == History.SAME) {
+            dropLostChanges();
+        }
+    }
+
     /**
      * Makes the backing files again that a crash lost because they were never forced: empty, as they were then as far
      * as it was durable. One that cannot be made now is made by the next call.
      */
-    public void makeLost() throws IOException {
+    private void makeLost() throws IOException {
         List<RawFile> unforced =
                 table.all().stream().filter(raw -> raw.record().fresh()).toList();
         limit().forEach("making lost files again", unforced, raw -> {
