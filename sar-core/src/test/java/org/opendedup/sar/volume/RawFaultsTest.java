@@ -439,6 +439,7 @@ class RawFaultsTest {
             raw.failAfter(calls);
             open();
             assertEquals(5_000, volume.attributes(files.inode("a")).size(), "call " + calls);
+            raw.failAfter(Long.MAX_VALUE);
         }
         remount();
         assertEquals(List.of(), files.problems());
@@ -478,6 +479,22 @@ class RawFaultsTest {
         assertEquals(List.of(), files.problems());
         files.migrate("a");
         assertEquals(List.of(), files.problems());
+    }
+
+    /** What a daemon that was killed had accepted is not durable, and the next mount shows it. */
+    @ParameterizedTest(name = "crash {0}")
+    @ValueSource(longs = {1, 2, 3, 4})
+    void aSyncAfterAKillMakesDurableWhatWasWrittenBefore(long seed) throws IOException {
+        file("a", filled(5_000, 1));
+        files.store();
+        files.write("a", 1_000, filled(3_000, 2));
+        abandonKeepingRawFiles(seed);
+        open();
+        assertEquals(List.of(), files.problems());
+        files.syncAll();
+        crash(seed);
+        open();
+        assertEquals(List.of(), files.problemsAfterCrash());
     }
 
     private interface GrowingCall {

@@ -9,8 +9,11 @@ public final class RawPlace {
     private volatile RawFolder folder;
     private final AnswerLimit limit;
     private final RawSpace space;
-    /** Whether anything was changed on the fast tier since the last sync of it began. */
-    private final AtomicBoolean written = new AtomicBoolean();
+    /**
+     * Whether anything may have been changed on the fast tier since the last sync of it began. A daemon that was killed
+     * leaves what was written and is not durable yet.
+     */
+    private final AtomicBoolean written = new AtomicBoolean(true);
     /** Number of syncs of the fast tier that began, and of the last one that succeeded. */
     private final AtomicLong begun = new AtomicLong();
 
