@@ -499,7 +499,7 @@ public final class Volume implements Closeable {
      */
     public void sync() throws IOException {
         Closing steps = new Closing();
-        steps.run(context.raws()::syncWritten);
+        steps.run(context.raws()::sync);
         steps.run(() -> {
             context.commits().storeAll();
             commit();
@@ -510,7 +510,7 @@ public final class Volume implements Closeable {
     /** Makes the bytes of all files part of the next {@link #commit}. Throws as {@link #sync()} does. */
     public void secureAll() throws IOException {
         Closing steps = new Closing();
-        steps.run(context.raws()::syncWritten);
+        steps.run(context.raws()::sync);
         steps.run(context.commits()::secureAll);
         steps.finish();
     }

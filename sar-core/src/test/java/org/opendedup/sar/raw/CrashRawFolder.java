@@ -39,6 +39,7 @@ public final class CrashRawFolder implements RawFolder {
     private TreeMap<Long, Stored> durableNames = new TreeMap<>();
     private final List<NameChange> unsynced = new ArrayList<>();
     private long callsUntilFailure = Long.MAX_VALUE;
+    private boolean failsNextSync;
     private boolean full;
     private boolean gone;
     private boolean coarse;
@@ -76,8 +77,27 @@ public final class CrashRawFolder implements RawFolder {
         final List<Long> times = new ArrayList<>();
 
         int openings;
+        /** Whether a failed sync made the system take what is not durable for clean, and whether a force told so. */
+        boolean isDropped;
+
+        boolean isTold;
+
+        void drop() {
+            isDropped |= sizes.size() > 1;
+        }
+
+        void force() throws IOException {
+            if (isDropped && !isTold) {
+                isTold = true;
+                throw new IOException("Input/output error");
+            }
+            settleBytes();
+        }
 
         void settle() {
+            if (isDropped) {
+                return;
+            }
             durable = now.copy();
             sizes.clear();
             sizes.add(durable.size());
@@ -158,6 +178,14 @@ public final class CrashRawFolder implements RawFolder {
     /** Lets the call after so many further ones fail once. */
     public synchronized void failAfter(long calls) {
         callsUntilFailure = calls;
+    }
+
+    /**
+     * Lets the next sync fail as that of Linux does if a disk takes no writes: it tells it once, and takes what was to
+     * become durable for clean.
+     */
+    public synchronized void failNextSync() {
+        failsNextSync = true;
     }
 
     /** Sets whether there is no space for more. */
@@ -321,6 +349,11 @@ public final class CrashRawFolder implements RawFolder {
     @Override
     public synchronized void sync() throws IOException {
         call();
+        if (failsNextSync) {
+            failsNextSync = false;
+            names.values().forEach(Stored::drop);
+            throw new IOException("Input/output error");
+        }
         if (!forceDoesNothing) {
             names.values().forEach(Stored::settle);
             durableNames = new TreeMap<>(names);
@@ -436,7 +469,7 @@ public final class CrashRawFolder implements RawFolder {
                 if (forceDoesNothing) {
                     return;
                 }
-                file.settleBytes();
+                file.force();
                 if (names.get(number) == file) {
                     durableNames.put(number, file);
                     unsynced.removeIf(change -> change.number == number);

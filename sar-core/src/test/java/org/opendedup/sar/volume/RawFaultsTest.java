@@ -339,7 +339,9 @@ class RawFaultsTest {
         while (volume.context().committer().commits() < before + 1) {
             Thread.sleep(50);
         }
+        volume.context().committer().tick();
         raw.setGone(false);
+        assertThrows(IOException.class, volume::sync, "it is told");
         files.sync("a");
         assertArrayEquals(filled(5_000, 1), files.content("a"));
         assertEquals(List.of(), files.problems());
@@ -396,6 +398,32 @@ class RawFaultsTest {
             }
             return call.proceed();
         };
+    }
+
+    /** As Linux does: a sync after one that failed succeeds, though nothing became durable. */
+    @Test
+    void aSyncThatFailedInTheBackgroundIsToldByTheNextOneOfAll() throws IOException {
+        file("a", filled(5_000, 1));
+        raw.failNextSync();
+        volume.context().committer().tick();
+        assertThrows(IOException.class, volume::secureAll);
+        volume.sync();
+        raw.failNextSync();
+        file("b", filled(5_000, 1));
+        assertThrows(IOException.class, volume::sync);
+        volume.sync();
+    }
+
+    @Test
+    void aFileThatAFailedSyncMayHaveLostDoesNotReplaceAnother() throws IOException {
+        file("old", filled(5_000, 1));
+        volume.sync();
+        file("new", filled(5_000, 2));
+        raw.failNextSync();
+        volume.context().committer().tick();
+        volume.context().committer().tick();
+        assertThrows(IOException.class, () -> files.rename("new", "old"));
+        assertThrows(IOException.class, volume::sync);
     }
 
     /** A file stays what it is while it is open. */

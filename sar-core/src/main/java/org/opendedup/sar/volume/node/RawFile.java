@@ -241,7 +241,8 @@ public final class RawFile {
 
     /** Returns whether nobody writes the file, and all that was written is durable. */
     public synchronized boolean isForced() {
-        return writers == 0 && (writtenAfter == FORCED || place.isSyncedAfter(writtenAfter));
+        return writers == 0
+                && (writtenAfter == FORCED || place.isSyncedAfter(writtenAfter) && !place.hasFailedSince(writtenAfter));
     }
 
     /** Ends one use. The last one closes the backing file. */

@@ -18,6 +18,8 @@ public final class RawPlace {
     private final AtomicLong begun = new AtomicLong();
 
     private volatile long synced;
+    /** Number of the last sync that failed. */
+    private final AtomicLong failed = new AtomicLong(-1);
 
     public RawPlace(RawFolder folder, AnswerLimit limit, RawSpace space) {
         this.folder = folder;
@@ -64,6 +66,19 @@ public final class RawPlace {
     /** Records that a sync succeeded. */
     public void endSync(long number) {
         synced = number;
+    }
+
+    /** Records that a sync failed, also if nobody waits for it any more. */
+    public void noteSyncFailed(long number) {
+        failed.accumulateAndGet(number, Math::max);
+    }
+
+    /**
+     * Returns whether a sync failed that may have had bytes written when {@link #lastBegun} returned {@code number}:
+     * the system may count them as clean, so that no later sync of everything tells that they are lost.
+     */
+    public boolean hasFailedSince(long number) {
+        return failed.get() >= number;
     }
 
     /** Returns the number of the last sync that began. */

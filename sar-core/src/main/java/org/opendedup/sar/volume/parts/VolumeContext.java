@@ -238,17 +238,7 @@ public final class VolumeContext implements Closeable {
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
         fastTier = new FastTier(
-                metadata,
-                nodes,
-                committer,
-                config,
-                raws,
-                copier,
-                mover,
-                placements,
-                writer,
-                reload(),
-                history());
+                metadata, nodes, committer, config, raws, copier, mover, placements, writer, reload(), history());
         snapshots = new VolumeSnapshots(metadata, commits, nodes, fastTier, engine.clock(), config);
     }
 
@@ -670,7 +660,7 @@ public final class VolumeContext implements Closeable {
             return;
         }
         closing.run(snapshots::close);
-        closing.run(raws::syncWritten);
+        closing.run(raws::sync);
         closing.run(committer::close);
         closing.run(reaper::close);
         closing.run(engine.rebuilder()::close);

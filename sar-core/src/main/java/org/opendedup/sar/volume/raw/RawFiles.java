@@ -16,6 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FairShares;
 import org.opendedup.sar.common.PosixException;
@@ -66,6 +67,7 @@ public final class RawFiles {
     private final Queue<RawFile> fresh = new ConcurrentLinkedQueue<>();
 
     private final Lock syncing = new ReentrantLock();
+    private final FailedSyncs failedSyncs = new FailedSyncs();
     /**
      * Whether a file in chunks whose changed bytes are lost becomes what its recipe says; else these bytes cannot be
      * read. Set by the first {@link #dropLostChanges()}.
@@ -645,10 +647,22 @@ public final class RawFiles {
     }
 
     /**
-     * Makes durable what was changed on the fast tier before the call. Failures are thrown, also that the fast tier
-     * does not answer; the files are tried again by the next call.
+     * Makes durable what was changed on the fast tier before the call. Throws also if an earlier sync failed of which
+     * no caller was told: what it was to make durable may be lost.
      */
-    public void syncWritten() throws IOException {
+    public void sync() throws IOException {
+        long told = failedSyncs.told();
+        Closing steps = new Closing();
+        steps.run(this::syncWritten);
+        steps.run(() -> failedSyncs.tell(told));
+        steps.finish();
+    }
+
+    /**
+     * Does what {@link #sync} does, for the background. Failures are thrown, also that the fast tier does not answer;
+     * the files are tried again by the next call.
+     */
+    void syncWritten() throws IOException {
         // A caller waits for the sync of another one, which may include what it wrote itself.
         syncing.lock();
         try {
@@ -668,7 +682,7 @@ public final class RawFiles {
             try {
                 // A sync that ends too late is not used: what it may have made durable is synced again.
                 limit().call("making written files durable", () -> {
-                    folder().sync();
+                    sync(number);
                     return number;
                 });
             } catch (IOException e) {
@@ -681,6 +695,16 @@ public final class RawFiles {
             deletions.noteSynced();
         } finally {
             syncing.unlock();
+        }
+    }
+
+    private void sync(long number) throws IOException {
+        try {
+            folder().sync();
+        } catch (IOException e) {
+            place.noteSyncFailed(number);
+            failedSyncs.note(e);
+            throw e;
         }
     }
 }
