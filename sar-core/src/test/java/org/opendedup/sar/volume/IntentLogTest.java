@@ -450,6 +450,28 @@ class IntentLogTest {
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
+    /** A snapshot needs an empty log: what is left of such a file must not count for ever. */
+    @Test
+    void soundRecordsBeforeADamagedOneCountNoMore() throws IOException {
+        files.make("damaged");
+        for (int i = 0; i < 3; i++) {
+            files.append("damaged", bytes(100));
+            files.sync("damaged");
+        }
+        long inode = files.inode("damaged");
+        CrashKeyValueStore left = metadata.crash(seed);
+        CrashDirectory dataLeft = data.crash(seed);
+        VolumeInMemory.abandon(volume);
+        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 1);
+        metadata = left;
+        data = dataLeft;
+        open();
+        files.remove("damaged");
+        volume.sync();
+        assertEquals(0, records());
+        assertEquals(0, volume.context().writer().intents().bytes());
+    }
+
     @Test
     void recordsOfNoFileOrPastTheEndOfAFileAreFindings() throws IOException {
         files.make("short");

@@ -101,6 +101,11 @@ public final class FileIntents {
         end = 0;
     }
 
+    /** Counts the records no longer, because one of them cannot be read. They stay. */
+    public void leave() {
+        total.addAndGet(-bytes);
+    }
+
     /** Notes a record that the log has since before the volume was opened, and whose bytes are dirty again. */
     public void noteFound(IntentRecord record) {
         byte[] written = record.bytes();

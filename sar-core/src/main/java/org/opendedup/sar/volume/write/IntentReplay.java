@@ -169,7 +169,10 @@ public final class IntentReplay {
                 damage);
         synchronized (node) {
             contents.dirty.truncate(0);
-            contents.intents = null;
+            if (contents.intents != null) {
+                contents.intents.leave();
+                contents.intents = null;
+            }
         }
         intents.noteUnreadable(node.id);
     }
