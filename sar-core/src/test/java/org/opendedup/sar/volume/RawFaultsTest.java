@@ -9,12 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.opendedup.sar.volume.FileHistory.filled;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,11 +32,13 @@ import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
 import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -41,6 +46,8 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -523,6 +530,52 @@ class RawFaultsTest {
         crash(seed);
         open();
         assertEquals(List.of(), files.problemsAfterCrash());
+    }
+
+    /** What an opening found just before a folder's attribute was changed is not remembered. */
+    @Test
+    void aPlacementThatIsChangedWhileItIsLookedUpHoldsForTheNextFile() throws Exception {
+        Owner owner = new Owner(0, 0);
+        long folder =
+                volume.makeDirectory(Inode.ROOT, new byte[] {'d'}, 0700, owner).inode();
+        setPlacement(folder, Placement.TDDFS);
+        remount();
+        AtomicBoolean isChanged = new AtomicBoolean();
+        hooked.hook = call -> {
+            Object found = call.proceed();
+            if (call.what().equals("get")
+                    && call.arguments()[0] == KeyValueStore.Family.XATTR
+                    && new String((byte[]) call.arguments()[1], StandardCharsets.ISO_8859_1)
+                            .endsWith(Placement.ATTRIBUTE)
+                    && isChanged.compareAndSet(false, true)) {
+                CompletableFuture.runAsync(() -> setPlacement(folder, Placement.SAR))
+                        .orTimeout(10, TimeUnit.SECONDS)
+                        .join();
+            }
+            return found;
+        };
+        assertEquals(FastTier.Place.FAST_TIER, placeOfNew(folder, owner, 'a'), "control: it was opened before");
+        assertTrue(isChanged.get());
+        assertEquals(FastTier.Place.CHUNKS, placeOfNew(folder, owner, 'b'));
+    }
+
+    private void setPlacement(long folder, Placement placement) {
+        byte[] value = placement.toString().getBytes(StandardCharsets.US_ASCII);
+        byte[] name = Placement.ATTRIBUTE.getBytes(StandardCharsets.US_ASCII);
+        try {
+            volume.setExtendedAttribute(folder, name, value, SetMode.CREATE_OR_REPLACE);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private FastTier.Place placeOfNew(long folder, Owner owner, char name) throws IOException {
+        long inode = volume.makeNode(folder, new byte[] {(byte) name}, 0100644, 0, owner)
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.allocate(100));
+        volume.close(file);
+        return volume.fastTier().explain(inode).place();
     }
 
     private interface GrowingCall {

@@ -25,7 +25,8 @@ public final class Placements {
     private final RawSettings settings;
     private final NodeTable nodes;
     private final ExtendedAttributes attributes;
-    private final ConcurrentHashMap<Long, Placement> remembered = new ConcurrentHashMap<>();
+    /** Another one after each change, so that what was found before it is not remembered after it. */
+    private volatile ConcurrentHashMap<Long, Placement> remembered = new ConcurrentHashMap<>();
 
     public Placements(RawSettings settings, NodeTable nodes, ExtendedAttributes attributes) {
         this.settings = settings;
@@ -49,7 +50,7 @@ public final class Placements {
 
     /** Forgets what it found, because an attribute or the place of a folder changed. */
     public void forget() {
-        remembered.clear();
+        remembered = new ConcurrentHashMap<>();
     }
 
     /**
@@ -76,15 +77,16 @@ public final class Placements {
         if (!settings.isEnabled()) {
             return Placement.SAR;
         }
-        Placement known = remembered.get(directory);
+        ConcurrentHashMap<Long, Placement> present = remembered;
+        Placement known = present.get(directory);
         if (known != null) {
             return known;
         }
         Placement found = find(directory);
-        if (remembered.size() >= MAX_REMEMBERED) {
-            remembered.clear();
+        if (present.size() >= MAX_REMEMBERED) {
+            present.clear();
         }
-        remembered.put(directory, found);
+        present.put(directory, found);
         return found;
     }
 
