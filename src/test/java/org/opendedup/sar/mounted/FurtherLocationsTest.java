@@ -48,6 +48,10 @@ class FurtherLocationsTest {
             assertTrue(said.contains("from now on"), said);
             // A command that was interrupted can be repeated.
             assertTrue(volume.run("add-location", further.toString()).contains("from now on"));
+            Commands.Result amongPacks =
+                    volume.cli("restore", "file0", further.resolve("file0").toString());
+            assertEquals(1, amongPacks.exitCode(), amongPacks::output);
+            assertTrue(amongPacks.output().contains("for the volume's own files"), amongPacks::output);
             int more = fill(volume, 12);
             assertEquals(12, more, "the second disk takes them");
             assertTrue(packs(further) > 0);

@@ -222,7 +222,7 @@ final class VolumeCare implements Closeable {
         if (locations.ssd() != null) {
             stores.put("SSD location", locations.ssd());
         }
-        return new BackupTargets(maintenance.backups(), new OwnFolders(stores), null);
+        return new BackupTargets(maintenance.backups(), new OwnFolders(() -> stores), null);
     }
 
     private void answerCommands(String bean) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -17,11 +18,20 @@ import org.opendedup.sar.volume.backup.MetadataBackups;
  */
 public record BackupTargets(
         MetadataBackups backups, OwnFolders own, @Nullable Path mountPoint) implements MetadataBackups.Copies {
-    /** Returns those of a volume of files. */
-    public static BackupTargets of(MetadataBackups backups, VolumeDefinition definition, @Nullable Path mountPoint) {
+    /**
+     * Returns those of a volume of files.
+     *
+     * @param present returns the volume as it is now
+     */
+    public static BackupTargets of(
+            MetadataBackups backups, Supplier<VolumeDefinition> present, @Nullable Path mountPoint) {
+        return new BackupTargets(backups, new OwnFolders(() -> own(present.get())), mountPoint);
+    }
+
+    private static Map<String, Path> own(VolumeDefinition definition) {
         Map<String, Path> own = new LinkedHashMap<>(definition.stores());
         own.put("base path", definition.basePath());
-        return new BackupTargets(backups, new OwnFolders(own), mountPoint);
+        return own;
     }
 
     /**

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestWait;
@@ -30,15 +31,18 @@ class BackupControlTest {
         Volume.create(definition.engineConfig());
         Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint);
+        // Added and left while it is mounted.
+        Path further = Files.createDirectory(folder.resolve("further"));
+        var present = new AtomicReference<>(definition.withFurtherLocation(further));
         try (Volume volume = Volume.open(definition.engineConfig());
                 var jobs = new AttendedJobs<MetadataBackups.Copy>("pool0", BackupControl.COMMAND)) {
             var control = new BackupControl(
-                    jobs, BackupTargets.of(volume.maintenance().backups(), definition, mountPoint));
+                    jobs, BackupTargets.of(volume.maintenance().backups(), present::get, mountPoint));
             for (Path inVolume : new Path[] {mountPoint.resolve("copy"), link.resolve("copy")}) {
                 assertTrue(refusal(control, inVolume).contains("lies in the volume itself"));
                 assertFalse(Files.exists(inVolume));
             }
-            for (Map.Entry<String, Path> store : definition.stores().entrySet()) {
+            for (Map.Entry<String, Path> store : present.get().stores().entrySet()) {
                 Path inStore = store.getValue().resolve("copy");
                 assertTrue(refusal(control, inStore).contains(store.getKey()), store.toString());
                 assertFalse(Files.exists(inStore));
@@ -46,7 +50,8 @@ class BackupControlTest {
             Path inBase = definition.basePath().resolve("copy");
             assertTrue(refusal(control, inBase).contains("lies in the base path"));
             assertFalse(Files.exists(inBase));
-            Path elsewhere = folder.resolve("elsewhere");
+            present.set(definition);
+            Path elsewhere = further.resolve("copy");
             control.answer(request(elsewhere), new ControlServer.Caller());
             TestWait.until(() -> jobs.running().isEmpty());
             Map<String, Object> made = Json.object(control.numbered(1), BackupControl.MADE);

@@ -37,6 +37,19 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
         return VolumeFile.read(volumeFile);
     }
 
+    /**
+     * Returns the volume as its file has it now; as it was mounted, if the file cannot be read. Waits for no change,
+     * which may wait for an object store.
+     */
+    VolumeDefinition known() {
+        try {
+            return VolumeFile.read(volumeFile);
+        } catch (IOException e) {
+            LOG.warn("what {} said at the mount is used, because it cannot be read: {}", volumeFile, e.toString());
+            return definition;
+        }
+    }
+
     synchronized void keep(Map<String, ?> changes) throws IOException {
         change(present -> present.withChanges(changes));
     }
@@ -73,8 +86,9 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
      * folder than before if raw files lie there: they would be looked for in the new one.
      */
     void checkLocation(Path location) throws IOException {
+        VolumeDefinition now = known();
         // Refuses one in another location of the volume.
-        var unused = definition.withSar(definition.sar().withLocation(location));
+        var unused = now.withSar(now.sar().withLocation(location));
         if (PathWalk.to(location).meets(mountPoint)) {
             throw new IOException(location + " lies in the volume itself; choose a folder on the SSD");
         }

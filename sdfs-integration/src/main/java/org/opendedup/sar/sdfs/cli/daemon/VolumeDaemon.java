@@ -47,6 +47,7 @@ import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.JmxControl;
 import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
+import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.SnapshotControl;
 import org.opendedup.sar.sdfs.cli.control.SnapshotDiffControl;
@@ -326,12 +327,16 @@ public final class VolumeDaemon {
                         HealthRules::findings)) {
             Recent<VolumeFigures> figures =
                     VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
-            BackupTargets backupTargets = BackupTargets.of(volume.backups(), definition, mountPoint);
+            BackupTargets backupTargets = BackupTargets.of(volume.backups(), settings::known, mountPoint);
             try (var checks = new VolumeChecks(name(), volume.files()::check, clock);
                     var copies = new AttendedJobs<MetadataBackups.Copy>(name(), BackupControl.COMMAND);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     var snapshotDiffs = new SnapshotDiffControl(name(), volume.snapshots());
-                    FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
+                    FileControl fileControl = new FileControl(
+                            name(),
+                            volume.files(),
+                            new OwnFolders(() -> settings.known().stores()),
+                            mountPoint);
                     var quotaControl = new QuotaControl(name(), volume.files());
                     var sendControl = new SendControl(name(), volume.files());
                     var tierControl = new TierControl(

@@ -53,12 +53,12 @@ public final class FileControl implements FileCare, Closeable {
 
     /**
      * @param volume name of the volume
-     * @param stores the volume's own folders, by what they are for
+     * @param own the volume's own folders
      * @param mountPoint where the volume is mounted at the start
      */
-    public FileControl(String volume, FileTools files, Map<String, Path> stores, Path mountPoint) throws IOException {
+    public FileControl(String volume, FileTools files, OwnFolders own, Path mountPoint) throws IOException {
         this.files = files;
-        own = new OwnFolders(stores);
+        this.own = own;
         this.mountPoint = mountPoint;
         clones = new WorkControl(CLONE, new AttendedJobs<>(volume, CLONE), false, this::cloneTree);
         defragmentations = new WorkControl(DEFRAG, new AttendedJobs<>(volume, DEFRAG), true, this::defrag);

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,5 +33,20 @@ class LocationChangesTest {
                 Map.of(VolumeCommands.FOLDER, added.toString()),
                 locations.add(Map.of(VolumeCommands.FOLDER, added.toString())));
         assertEquals(List.of(added), settings.present().furtherLocations());
+    }
+
+    /** Its files would lie among those of the containers. */
+    @Test
+    void aLocationThatWasAddedIsNoFolderForTheSsd() throws IOException {
+        Path added = folder.resolve("added");
+        Path file = folder.resolve("pool0-volume-cfg.xml");
+        VolumeDefinition definition = Definitions.withSsd("pool0", folder.resolve("base"));
+        VolumeFile.write(file, definition);
+        var settings = new KeptSettings(file, definition, folder.resolve("mount"), false);
+        settings.checkLocation(added.resolve("ssd"));
+        settings.addLocation(added);
+        assertThrows(IllegalArgumentException.class, () -> settings.checkLocation(added.resolve("ssd")));
+        settings.forget(added);
+        settings.checkLocation(added.resolve("ssd"));
     }
 }
