@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -16,6 +17,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.LockFile;
 
 /**
  * Reads and writes the SDFS volume XML. Element and attribute names are those of SDFS where the meaning is the same;
@@ -55,6 +57,28 @@ public final class VolumeFile {
             throw new VolumeFileException(file, 0, "not UTF-8", e);
         }
         return new VolumeFileReader(file).read(text);
+    }
+
+    /**
+     * Writes the file of a new volume: after a crash, it is there complete, or not at all.
+     *
+     * @throws FileAlreadyExistsException if there is one, or another process makes one at this moment
+     */
+    public static void create(Path file, VolumeDefinition definition) throws IOException {
+        // What is renamed takes the place of a file that is there; hard links, which do not, are not everywhere.
+        Path lockFile = file.resolveSibling(file.getFileName() + ".lock");
+        try (LockFile lock = LockFile.tryAcquire(lockFile)
+                .orElseThrow(() -> new FileAlreadyExistsException(file.toString()))) {
+            boolean isNew = !Files.exists(file);
+            if (isNew) {
+                write(file, definition);
+            }
+            // Not before the volume file is there: who has opened this one, and gets its lock next, finds that.
+            Files.deleteIfExists(lockFile);
+            if (!isNew) {
+                throw new FileAlreadyExistsException(file.toString());
+            }
+        }
     }
 
     /**

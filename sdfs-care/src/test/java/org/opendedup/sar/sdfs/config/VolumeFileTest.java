@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.index.IndexSettings;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.RawSettings;
 
@@ -40,6 +42,21 @@ class VolumeFileTest {
             VolumeFile.write(file, definition);
             assertEquals(definition, VolumeFile.read(file));
         }
+    }
+
+    @Test
+    void aNewFileTakesThePlaceOfNone() throws IOException {
+        VolumeDefinition definition = Definitions.plain("pool0", folder.resolve("base"));
+        VolumeDefinition other = Definitions.plain("pool0", folder.resolve("other"));
+        Path lockFile = folder.resolve("pool0-volume-cfg.xml.lock");
+        try (LockFile maker = LockFile.tryAcquire(lockFile).orElseThrow()) {
+            assertThrows(FileAlreadyExistsException.class, () -> VolumeFile.create(file, definition));
+        }
+        assertFalse(Files.exists(file), "another process was making it");
+        VolumeFile.create(file, definition);
+        assertThrows(FileAlreadyExistsException.class, () -> VolumeFile.create(file, other));
+        assertEquals(definition, VolumeFile.read(file));
+        assertFalse(Files.exists(lockFile));
     }
 
     @Test

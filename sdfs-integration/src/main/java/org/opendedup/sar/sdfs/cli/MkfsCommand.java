@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -153,6 +154,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         byte[] master = KeyHeader.newMaster();
         try {
             KeyHeader header = keyHeader(definition, master);
+            // The answer may have taken minutes.
+            refuseExisting(file, definition);
             make(definition, file, header, header.keys(master));
         } finally {
             Arrays.fill(master, (byte) 0);
@@ -193,7 +196,14 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             }
         }
         // Last: a volume that has a file is complete.
-        VolumeFile.write(file, definition);
+        try {
+            VolumeFile.create(file, definition);
+        } catch (FileAlreadyExistsException e) {
+            throw new CommandFailedException("another volume '" + definition.config().name() + "' was made meanwhile: "
+                    + file + "; this one has no volume file. Remove its folders, such as " + definition.basePath()
+                    + ", or give it a volume file when that name is free: mkfs.sdfs --recover "
+                    + definition.config().locations().data());
+        }
         report(file, definition);
     }
 

@@ -125,7 +125,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
         VolumeFolders.of(definition).requireSafe();
         PrivateFiles.createFolders(environment.configDirectory().folder());
-        VolumeFile.write(file, definition);
+        VolumeFile.create(file, definition);
         report(file, copy.volume(), definition);
     }
 

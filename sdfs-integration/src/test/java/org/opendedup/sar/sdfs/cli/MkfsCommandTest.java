@@ -29,6 +29,7 @@ import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
@@ -463,6 +464,20 @@ class MkfsCommandTest {
         assertEquals(ExitCode.FAILED, code);
         assertEquals("mkfs.sdfs: disk on fire", output.err().strip());
         assertEquals(List.of(), new ConfigDirectory(folder.resolve("etc")).volumes());
+    }
+
+    /** As by another call; one for an encrypted volume waits for a passphrase before it makes anything. */
+    @Test
+    void theFileOfAVolumeThatWasMadeMeanwhileStays() throws IOException {
+        Path file = new ConfigDirectory(folder.resolve("etc")).fileOf("pool0");
+        VolumeDefinition other = Definitions.plain("pool0", folder.resolve("other"));
+        var command = new MkfsCommand(output.environment(), config -> VolumeFile.write(file, other));
+        int code = CommandRunner.run(
+                command, output.environment(), "--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + base);
+        assertEquals(ExitCode.FAILED, code, output.out());
+        assertEquals(other, VolumeFile.read(file));
+        assertTrue(output.err().contains("was made meanwhile"), output.err());
+        assertTrue(output.err().contains(base.toString()), output.err());
     }
 
     private VolumeDefinition read() throws IOException {

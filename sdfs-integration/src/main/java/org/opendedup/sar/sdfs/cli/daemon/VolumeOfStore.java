@@ -184,7 +184,7 @@ public final class VolumeOfStore {
         long least = MemoryPlan.leastBudget(placed.engineConfig().withRequests(FuseMountService.requestBuffersOf("")));
         placed = MountArguments.withBudget(
                 placed, Math.max(least, placed.config().memoryBudgetBytes()));
-        VolumeFile.write(directory.fileOf(name), placed);
+        VolumeFile.create(directory.fileOf(name), placed);
         say(name, "new on this machine; wrote " + directory.fileOf(name) + ", its folders lie in " + base);
     }
 
