@@ -34,6 +34,7 @@ import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 
 /** Starts real daemon processes, around a fake volume. */
 @Timeout(60)
@@ -115,6 +116,31 @@ class MountCommandTest {
         }
         assertEquals(ExitCode.OK, mount.get(), output.err());
         assertEquals(0, cli("pool0", "unmount"), output.err());
+    }
+
+    /** As by {@code sdfscli set}, while the old daemon has the volume. */
+    @Test
+    void theNewDaemonGetsTheMemoryThatWasSetWhileItWaitedForTheOldOne() throws Exception {
+        Files.createDirectories(files().runFolder());
+        long before = definition.config().memoryBudgetBytes();
+        var state = Map.of("state", "closing", "pid", 4711, "mountPoint", "/mnt");
+        var mount = new FutureTask<>(() -> mount("pool0", mountPoint.toString()));
+        try (LockFile old = LockFile.tryAcquire(files().lock()).orElseThrow();
+                ControlServer control = ControlServer.start(
+                        files().socket(),
+                        Map.of(VolumeCommands.PING, (arguments, caller) -> state),
+                        command -> "not known")) {
+            new Thread(mount, "mount").start();
+            TestWait.until(() -> output.err().contains("waiting: process 4711 still closes the volume 'pool0'"));
+            VolumeFile.write(
+                    new ConfigDirectory(folder).fileOf("pool0"),
+                    definition.with(VolumeOptions.MEMORY_BUDGET, 4 * before));
+        }
+        assertEquals(ExitCode.OK, mount.get(), output.err());
+        String line = Files.readString(Path.of("/proc/" + pid().orElseThrow().pid() + "/cmdline"));
+        long heap = Long.parseLong(line.replaceFirst("(?s).*-Xmx(\\d+).*", "$1"));
+        assertEquals(0, cli("pool0", "unmount"), output.err());
+        assertTrue(heap > before, () -> heap + " bytes of heap; the budget was " + before);
     }
 
     /** The control of the above, and after {@code umount -l}. */

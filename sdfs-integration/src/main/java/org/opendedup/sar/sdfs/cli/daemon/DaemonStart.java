@@ -67,13 +67,14 @@ public final class DaemonStart {
     private final Environment environment;
     private final MountArguments arguments;
     private final VolumeOfStore ofStore;
-    private final VolumeDefinition definition;
     private final String options;
     private final boolean isReadOnly;
-    private final DaemonMemory memory;
+    private final MountService service;
     private final RunFiles files;
     private final Class<?> daemonClass;
     private final Launcher launcher;
+    private VolumeDefinition definition;
+    private DaemonMemory memory;
     /** The master key for the daemon; empty if the volume is not encrypted. */
     private byte[] master = {};
 
@@ -114,6 +115,7 @@ public final class DaemonStart {
             MountArguments arguments)
             throws IOException, CommandFailedException {
         this.environment = environment;
+        this.service = service;
         this.launcher = launcher;
         this.arguments = arguments;
         this.daemonClass = daemonClass;
@@ -145,6 +147,9 @@ public final class DaemonStart {
         MountPlaces.checkVolume(definition, environment.err());
         awaitUnserved();
         ofStore.again(arguments.volume, isReadOnly);
+        // The process that it waited for, or a command, may have changed them.
+        definition = arguments.definition(environment);
+        memory = arguments.memory(definition, options, service);
         Path mountPoint = arguments.absoluteMountPoint();
         MountPlaces.checkMountPoint(mountPoint, environment.err());
         MountPlaces.checkApart(mountPoint, files, environment.configDirectory().folder());
