@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Printable;
@@ -227,15 +228,20 @@ public final class SnapshotCare implements AutoCloseable {
     }
 
     /**
-     * Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps. In a replica
-     * it makes none: that would have the name of one that is received later, and the rules would keep it instead of the
-     * base of what is received next.
+     * Makes the snapshot of a time of the schedule, and deletes those of earlier times that no rule keeps, also if it
+     * cannot be made: on a full disk, the deletions give the space for the next one. In a replica it makes none: that
+     * would have the name of one that is received later, and the rules would keep it instead of the base of what is
+     * received next.
      */
     void createScheduled() throws IOException {
-        if (!snapshots.isReplica()) {
-            create(null, 0, true);
-        }
-        prune(rules, false, false);
+        var closing = new Closing();
+        closing.run(() -> {
+            if (!snapshots.isReplica()) {
+                create(null, 0, true);
+            }
+        });
+        closing.run(() -> prune(rules, false, false));
+        closing.finish();
     }
 
     /** Returns when the schedule made the newest of its snapshots; empty if there is none. */

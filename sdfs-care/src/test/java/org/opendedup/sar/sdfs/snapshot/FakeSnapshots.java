@@ -26,6 +26,9 @@ public final class FakeSnapshots implements SnapshotSource {
     @Nullable
     Runnable afterList;
 
+    /** Whether there is no space for another one. */
+    boolean isFull;
+
     /** Whether they are those of another volume. */
     boolean isReplica;
 
@@ -66,6 +69,9 @@ public final class FakeSnapshots implements SnapshotSource {
     @Override
     public synchronized SnapshotRecord create(String name, long heldUntilMs, boolean isScheduled)
             throws PosixException {
+        if (isFull) {
+            throw new PosixException(Reason.ENOSPC, name);
+        }
         if (all.stream().anyMatch(one -> one.name().equals(name))) {
             throw new PosixException(Reason.EEXIST, name);
         }

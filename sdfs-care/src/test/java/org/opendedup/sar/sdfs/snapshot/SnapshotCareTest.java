@@ -72,6 +72,21 @@ class SnapshotCareTest {
         assertEquals(Optional.of(Instant.parse("2026-05-01T13:00:00Z")), care.lastScheduled());
     }
 
+    /** On a full disk, what the rules no longer keep would give the space for the next one. */
+    @Test
+    void theScheduleDeletesAlsoIfItCannotMakeOne() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            care.createScheduled();
+            pass(Duration.ofHours(1));
+        }
+        care.change(KeepRules.parse("hourly=1"));
+        snapshots.isFull = true;
+        assertThrows(PosixException.class, care::createScheduled);
+        assertEquals(List.of("@GMT-2026.05.01-12.00.00"), names());
+        assertThrows(PosixException.class, care::createScheduled);
+        assertEquals(List.of("@GMT-2026.05.01-12.00.00"), names());
+    }
+
     /** One that it made would take the name of the next one, and the place of the base in the rules. */
     @Test
     void theScheduleOfAReplicaThinsOutWhatWasReceivedAndMakesNothing() throws IOException {
