@@ -48,7 +48,7 @@ final class AddLocationCommand extends VolumeCommand {
         Map<String, Object> request = Map.of(VolumeCommands.FOLDER, place.toString());
         Optional<Map<String, Object>> reply = cli().tryAsk(VolumeCommands.ADD_LOCATION, request);
         if (reply.isEmpty()) {
-            addUnmounted(place);
+            addUnmounted(place, request);
         }
         print(
                 named(request),
@@ -57,9 +57,9 @@ final class AddLocationCommand extends VolumeCommand {
         return ExitCode.OK;
     }
 
-    private void addUnmounted(Path place) throws IOException, CommandFailedException {
+    private void addUnmounted(Path place, Map<String, Object> request) throws IOException, CommandFailedException {
         try {
-            new UnmountedVolume(cli()).change(before -> {
+            new UnmountedVolume(cli()).change(VolumeCommands.ADD_LOCATION, request, before -> {
                 if (before.furtherLocations().contains(place)) {
                     return before; // Repeated, after an interruption.
                 }

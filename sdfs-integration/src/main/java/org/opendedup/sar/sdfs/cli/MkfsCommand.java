@@ -199,7 +199,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         try {
             VolumeFile.create(file, definition);
         } catch (FileAlreadyExistsException e) {
-            throw new CommandFailedException("another volume '" + definition.config().name() + "' was made meanwhile: "
+            throw new CommandFailedException("another volume '"
+                    + definition.config().name() + "' was made meanwhile: "
                     + file + "; this one has no volume file. Remove its folders, such as " + definition.basePath()
                     + ", or give it a volume file when that name is free: mkfs.sdfs --recover "
                     + definition.config().locations().data());

@@ -291,13 +291,14 @@ final class SarCommand extends CommandGroup {
     private void changeFile(Map<String, Object> changes) throws IOException, CommandFailedException {
         var before = new LinkedHashMap<String, Object>();
         var after = new LinkedHashMap<String, Object>();
-        new UnmountedVolume(cli()).change(definition -> {
-            var settings = definition.sar();
-            before.putAll(SarSettings.parameters(settings.hot()));
-            var changed = settings.with(changes);
-            after.putAll(SarSettings.parameters(changed.hot()));
-            return definition.withSar(changed);
-        });
+        new UnmountedVolume(cli())
+                .change(SarControl.COMMAND, request(SarControl.SET, Map.of("changes", changes)), definition -> {
+                    var settings = definition.sar();
+                    before.putAll(SarSettings.parameters(settings.hot()));
+                    var changed = settings.with(changes);
+                    after.putAll(SarSettings.parameters(changed.hot()));
+                    return definition.withSar(changed);
+                });
         report(Map.of("before", before, "after", after), "Not mounted: takes effect at the next mount.");
     }
 
@@ -380,7 +381,11 @@ final class SarCommand extends CommandGroup {
         }
         String volume = cli().name();
         var notes = new StringBuilder();
-        new UnmountedVolume(cli()).change(definition -> {
+        var request = request(SarControl.ATTACH, Map.of("location", folder.toString()));
+        if (capacity != null) {
+            request.put("capacity", capacity);
+        }
+        new UnmountedVolume(cli()).change(SarControl.COMMAND, request, definition -> {
             notes.append(note(definition, folder));
             return attached(volume, definition, folder, capacity);
         });

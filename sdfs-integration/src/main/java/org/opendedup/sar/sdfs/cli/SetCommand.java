@@ -61,7 +61,7 @@ final class SetCommand extends VolumeCommand {
 
     private Map<String, Object> changeFile(Map<String, String> changes) throws IOException, CommandFailedException {
         var report = new LinkedHashMap<String, Object>();
-        new UnmountedVolume(cli()).change(before -> {
+        new UnmountedVolume(cli()).change(VolumeCommands.SET, Map.of(VolumeCommands.CHANGES, changes), before -> {
             VolumeDefinition after = before.withChanges(changes);
             long capacity = after.values().get(VolumeOptions.CAPACITY);
             if (capacity < before.values().get(VolumeOptions.CAPACITY)) {

@@ -28,16 +28,20 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 record UnmountedVolume(VolumeClient cli) {
 
     /**
-     * Changes the volume file while holding the volume's lock, so that no daemon starts meanwhile.
+     * Changes the volume file while holding the volume's lock, so that no daemon starts meanwhile. The audit log has
+     * it.
      *
+     * @param command which changes it, with its arguments, as a daemon would get them
      * @throws CommandFailedException if a daemon serves the volume or is about to, or the change is not allowed
      */
-    void change(UnaryOperator<VolumeDefinition> change) throws IOException, CommandFailedException {
+    void change(String command, Map<String, ?> arguments, UnaryOperator<VolumeDefinition> change)
+            throws IOException, CommandFailedException {
         RunFiles files = cli.runFiles();
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::inUse)) {
             VolumeDefinition before = VolumeFile.read(cli.volumeFile());
             VolumeFile.write(cli.volumeFile(), StoredVolumeFile.changed(before, change));
+            note(command, arguments);
         } catch (IllegalArgumentException e) {
             throw new CommandFailedException(String.valueOf(e.getMessage()));
         }

@@ -102,6 +102,27 @@ class SetCommandTest {
     }
 
     @Test
+    void aChangeOfAnUnmountedVolumeIsInTheAuditLog() throws Exception {
+        assertEquals(ExitCode.OK, set("capacity=2TB"), output.err());
+        assertEquals(ExitCode.FAILED, set("capacity=1TB"), "what is used is not known");
+        Path further = folder.resolve("further");
+        assertEquals(ExitCode.FAILED, run("add-location", further.toString()), "there is no volume yet");
+        String ssd = folder.resolve("ssd").toString();
+        assertEquals(ExitCode.OK, run("sar", "attach", ssd, "--capacity=1GB"), output.err());
+        output = new CommandOutput(folder);
+        assertEquals(ExitCode.OK, run("audit", "--json"), output.err());
+        List<Map<String, Object>> lines = Json.objects(Json.read(output.out()), "lines");
+        assertEquals(2, lines.size(), lines::toString);
+        assertEquals("set", lines.get(0).get("what"));
+        assertEquals("done", lines.get(0).get("result"));
+        assertTrue(String.valueOf(lines.get(0).get("arguments")).contains("capacity=2TB"), lines::toString);
+        assertEquals("sar", lines.get(1).get("what"));
+        assertEquals(
+                Map.of("action", "attach", "location", ssd, "capacity", 1 << 30),
+                lines.get(1).get("arguments"));
+    }
+
+    @Test
     void theFileOfAnUnmountedVolumeIsChanged() throws Exception {
         assertEquals(ExitCode.OK, set("capacity=2TB", "gc-schedule=off"), output.err());
         assertTrue(output.out().contains("capacity: 1TB -> 2TB, from the next mount on"), output.out());
