@@ -201,6 +201,9 @@ class QuotaOnMountTest {
                     volume.cli("quota", "set", "--user=65534", "--bytes=5MB:4MB")
                             .exitCode());
             assertEquals(64, volume.cli("quota", "set", "--user=65534").exitCode());
+            Commands.Result negative = volume.cli("quota", "set", "--project=-1", "--bytes=1MB");
+            assertEquals(1, negative.exitCode(), negative::output);
+            assertTrue(negative.output().contains("project -1 is no number of one"), negative::output);
             assertEquals(
                     64,
                     volume.cli("quota", "set", "--user=1", "--group=1", "--bytes=1MB")

@@ -41,7 +41,8 @@ public final class QuotaControl implements Closeable {
     public static final String HARD_FILES = "hardFiles";
     public static final String GRACE_SECONDS = "graceSeconds";
 
-    private static final long NONE = -1;
+    /** In place of a number that is not given; can be none that is. */
+    private static final long NONE = Long.MIN_VALUE;
 
     private final FileTools files;
     private final WorkControl changes;
@@ -81,6 +82,9 @@ public final class QuotaControl implements Closeable {
         long group = number(arguments, Kind.GROUP);
         long project = number(arguments, Kind.PROJECT);
         String folder = arguments.textIfAny(FOLDER);
+        if (folder == null && user == NONE && group == NONE && project == NONE) {
+            throw new IOException("neither a user, group or project nor a folder is named");
+        }
         UnaryOperator<QuotaLimits> change = limits(arguments);
         arguments.end();
         return job -> {
@@ -100,7 +104,7 @@ public final class QuotaControl implements Closeable {
 
     private static long number(ControlArguments arguments, Kind kind) throws IOException {
         long number = arguments.number(Json.word(kind), NONE);
-        if (number < NONE || number > 0xffff_ffffL) {
+        if (number != NONE && (number < 0 || number > 0xffff_ffffL)) {
             throw new IOException(kind.name().toLowerCase(Locale.ROOT) + " " + number + " is no number of one");
         }
         return number;
