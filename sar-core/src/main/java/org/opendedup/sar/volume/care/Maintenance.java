@@ -1,7 +1,6 @@
 package org.opendedup.sar.volume.care;
 
 import org.opendedup.sar.volume.backup.MetadataBackups;
-import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.engine.EngineInUse;
 
@@ -22,18 +21,7 @@ public class Maintenance {
      * @param storing stores in chunks what was written and is not in chunks yet; reports failures elsewhere
      */
     protected Maintenance(VolumeConfig config, EngineInUse volume, boolean hasFiles, Runnable storing) {
-        backups = new MetadataBackups(
-                config.locations(),
-                config.keys(),
-                volume.metadata(),
-                volume.engine().clock(),
-                volume.committer()::refuseIfReadOnly);
-        volume.collector().beforeEach(backups::collectionBegins);
-        volume.collector().permit(() -> {
-            volume.committer().refuseIfReadOnly();
-            OtherHistory.requireGivenUp(
-                    config.locations().data(), "call: sdfscli " + config.name() + " metadata-backup --accept-restored");
-        });
+        backups = volume.backups();
         check = new VolumeCheck(config, volume);
         heal = new VolumeHeal(volume, storing);
         scrub = new VolumeScrub(volume, hasFiles ? check : null, heal, backups);

@@ -30,6 +30,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.FileChanges;
 import org.opendedup.sar.volume.commit.WriteStop;
@@ -69,6 +70,7 @@ public final class ChunkVolume implements Closeable {
     private final ChunkStoring storing;
     private final Committer committer;
     private final SpaceCollector collector;
+    private final EngineInUse inUse;
     private final ChunkReadAhead ahead;
     private final ChunkMaintenance maintenance;
     private final LongAdder readBytes = new LongAdder();
@@ -110,7 +112,8 @@ public final class ChunkVolume implements Closeable {
                 hot.isConfigured() ? hot.promotion() : null);
         ahead = new ChunkReadAhead(engine);
         committer = engine.committer(FileChanges.NONE, new WriteStop(false));
-        collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
+        MetadataBackups backups = engine.backups(committer);
+        collector = engine.collector(engine.index(), committer, backups, () -> CompletableFuture.completedFuture(null));
         if (client != null) {
             ClientRecount.Copies copies = new ClientRecount.Copies(
                     engine.damaged()::contains,
@@ -118,7 +121,8 @@ public final class ChunkVolume implements Closeable {
                     () -> engine.rebuilder().condition().updating());
             collector.relyOn(new ClientRecount(recent, client, metadata, committer, copies, plan.checkTuples()));
         }
-        maintenance = new ChunkMaintenance(config, new EngineInUse(engine, committer, collector));
+        inUse = new EngineInUse(engine, committer, collector, backups);
+        maintenance = new ChunkMaintenance(config, inUse);
     }
 
     /** Creates a volume of chunks at its locations, which must be empty or absent. */
@@ -431,7 +435,7 @@ public final class ChunkVolume implements Closeable {
 
     public ChunkVolumeStatistics statistics() {
         return ChunkVolumeStatistics.of(
-                new EngineInUse(engine, committer, collector),
+                inUse,
                 config.capacityBytes(),
                 new ChunkVolumeStatistics.Traffic(
                         storing.storedBytes(),

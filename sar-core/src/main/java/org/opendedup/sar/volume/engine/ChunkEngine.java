@@ -35,6 +35,7 @@ import org.opendedup.sar.objects.lease.LeaseKeeper;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.FileChanges;
@@ -81,6 +82,7 @@ public final class ChunkEngine {
     /** Part of the memory for frame tables that an encrypted volume has for lists of containers instead. */
     private static final int LISTS_PART = 4;
 
+    private final VolumeConfig config;
     private final String name;
     private final @Nullable LeaseKeeper lease;
     private final InstantSource clock;
@@ -132,6 +134,7 @@ public final class ChunkEngine {
         Epoch found = data.lastUsed(metadata.header().volume());
         List<Location> left = LocationBinding.bind(metadata.locations(), data, stores.areReadOnly());
         boolean areOfSameHistory = found.equals(metadata.epochs().current());
+        this.config = config;
         name = config.name();
         lease = stores.lease();
         int threads = config.writeThreads();
@@ -279,21 +282,35 @@ public final class ChunkEngine {
         return committer;
     }
 
+    /** Returns the backups of the metadata of this engine. */
+    public MetadataBackups backups(Committer committer) {
+        return new MetadataBackups(config.locations(), config.keys(), metadata, clock, committer::refuseIfReadOnly);
+    }
+
     /**
-     * Returns the collector of this engine's garbage.
+     * Returns the collector of this engine's garbage. It notes for the backups what it collects, and collects nothing
+     * that replaced metadata may need.
      *
      * @param ofWriters the index as writers use it
      * @param freed see {@link SpaceCollector#SpaceCollector}
      */
-    public SpaceCollector collector(ChunkIndex ofWriters, Committer committer, Supplier<Future<?>> freed)
+    public SpaceCollector collector(
+            ChunkIndex ofWriters, Committer committer, MetadataBackups backups, Supplier<Future<?>> freed)
             throws IOException {
-        return new SpaceCollector(
+        SpaceCollector collector = new SpaceCollector(
                 new Collector.Parts(
                         metadata, containers, ofWriters, committer, uses, new Pins(), disk, damaged, ownsPacks),
                 freed,
                 devices,
                 evacuation,
                 metadata.firstFreeContainer());
+        collector.beforeEach(backups::collectionBegins);
+        collector.permit(() -> {
+            committer.refuseIfReadOnly();
+            OtherHistory.requireGivenUp(
+                    config.locations().data(), "call: sdfscli " + name + " metadata-backup --accept-restored");
+        });
+        return collector;
     }
 
     /** Begins to bring the index up to date; waits some seconds for it if it was not in use in the last epoch. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.scrub.Scrubber;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.store.DataLocations;
 
@@ -13,8 +14,9 @@ import org.opendedup.sar.volume.store.DataLocations;
  *
  * @param committer makes the changes of the engine durable, with those of its client
  * @param collector collects the garbage of the engine
+ * @param backups those of the metadata
  */
-public record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector collector) {
+public record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector collector, MetadataBackups backups) {
     public String name() {
         return engine.name();
     }

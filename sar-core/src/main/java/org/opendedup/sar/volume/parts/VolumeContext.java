@@ -41,6 +41,7 @@ import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.SealedRawFolder;
 import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -113,6 +114,7 @@ public final class VolumeContext implements Closeable {
     private final Reaper reaper;
     private final IngestPipeline ingest;
     private final SpaceCollector collector;
+    private final MetadataBackups backups;
     private final LossSample lossSample;
     private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
@@ -206,7 +208,8 @@ public final class VolumeContext implements Closeable {
         writer.keepChangesOn(changes);
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
-        collector = engine.collector(sampled, committer, this::freed);
+        backups = engine.backups(committer);
+        collector = engine.collector(sampled, committer, backups, this::freed);
         tree = new DirectoryTree(
                 metadata,
                 nodes,
@@ -618,7 +621,7 @@ public final class VolumeContext implements Closeable {
 
     /** Returns what of the volume does not depend on files. */
     public EngineInUse engineInUse() {
-        return new EngineInUse(engine, committer, collector);
+        return new EngineInUse(engine, committer, collector, backups);
     }
 
     /** Returns the keys of an encrypted volume; null if it is not encrypted. */

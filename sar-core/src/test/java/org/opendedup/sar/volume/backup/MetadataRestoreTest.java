@@ -53,6 +53,7 @@ import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.RestoredMetadataException;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
@@ -216,6 +217,26 @@ class MetadataRestoreTest {
             assertTrue(BackupTrial.collect(volume).strayBytes() >= 900_000);
             assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
+    }
+
+    /** A receiver collects when it finds a disk full. */
+    @Test
+    void aReceiverCollectsOnlyWhatAMountWouldAndNotesIt() throws IOException {
+        restore();
+        CollectionLimits all = new CollectionLimits(0, false);
+        try (VolumeContext receiving = VolumeContext.openToReceive(trial.config)) {
+            assertThrows(
+                    RestoredMetadataException.class,
+                    () -> receiving.collector().collect(all, (done, of, returned) -> true));
+        }
+        Path data = trial.config.locations().data();
+        assertTrue(OtherHistory.giveUp(FileDirectory.open(data)));
+        long before = MetadataBackups.collections(data);
+        try (VolumeContext receiving = VolumeContext.openToReceive(trial.config)) {
+            receiving.collector().collect(all, (done, of, returned) -> true);
+        }
+        assertEquals(before + 1, MetadataBackups.collections(data));
+        assertTrue(MetadataBackups.automatic(data).isOlderThanCollection(newest()));
     }
 
     @Test
