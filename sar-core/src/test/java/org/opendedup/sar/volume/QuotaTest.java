@@ -304,6 +304,22 @@ class QuotaTest {
         assertFalse(volume.quotas().states().isEmpty());
     }
 
+    /** So are the files of a replica, and of a volume that lost the record of a project. */
+    @Test
+    void aFolderTakesTheNumberOfAProjectThatHasNoFolder() throws IOException {
+        long folder = makeFolder(Inode.ROOT, "folder");
+        long deep = makeFolder(folder, "a");
+        long file = make(deep, "file", UID, GID);
+        write(file, 0, 20 * KIB, UID);
+        for (long inode : List.of(folder, deep, file)) {
+            volume.quotas().setProject(inode, 1);
+        }
+        QuotaState set = volume.quotas().setFolder(folder, bytes(0, 30 * KIB), (step, done, of) -> {});
+        assertUses(set.id(), 20 * KIB, 3);
+        volume.rename(deep, name("file"), folder, name("file"), RenameMode.REPLACE);
+        assertRefused(Reason.EDQUOT, () -> write(file, 20 * KIB, 11 * KIB, UID));
+    }
+
     @Test
     void aFolderIsChargedWhileProgramsUseIt() throws Exception {
         long folder = makeFolder(Inode.ROOT, "folder");

@@ -179,8 +179,9 @@ public final class VolumeQuotas {
     }
 
     /**
-     * Charges what lies below a folder and is of one project to another. Folders get their number before their entries
-     * are listed: what is made in one later inherits the number, and what lies in one cannot leave by a rename.
+     * Charges what lies below a folder and is of one project, or of one that nobody set up, to another. Folders get
+     * their number before their entries are listed: what is made in one later inherits the number, and what lies in one
+     * cannot leave by a rename.
      *
      * @return number of inodes that were charged
      */
@@ -248,12 +249,25 @@ public final class VolumeQuotas {
     private long chargeAll(List<Node> batch, int from, int to) throws IOException {
         long charged = 0;
         for (Node node : batch) {
-            if (node.project() == from) {
+            int project = node.project();
+            if (project != to && (project == from || isNobodys(project))) {
                 charge(node, to);
                 charged++;
             }
         }
         return charged;
+    }
+
+    /**
+     * Returns whether a project has neither a folder nor limits. So are those of a replica, which receives the numbers
+     * of inodes only, and of a volume that lost the record of a project.
+     */
+    private boolean isNobodys(int project) throws IOException {
+        if (project == 0) {
+            return false;
+        }
+        QuotaState state = quotas.state(new QuotaId(Kind.PROJECT, project));
+        return state.folder() == 0 && state.limits().areNone();
     }
 
     /** Returns the path of a folder from the root; null if it is removed. Reads the names of the folders above it. */
