@@ -421,6 +421,25 @@ class ReceiveTest {
         assertTrue(sendTo("second").known());
     }
 
+    @Test
+    void aSenderThatLostTheBaseOfWhatIsUnderWaySaysHowToGoOn() throws Exception {
+        byte[] content = new byte[1 << 20];
+        random.nextBytes(content);
+        store(source, "file", content);
+        snapshot("first");
+        assertTrue(sendTo("first").chunks() > 0);
+        random.nextBytes(content);
+        store(source, "other", content);
+        snapshot("second");
+        byte[] stream = TestSender.stream(source, "second", "first");
+        try (SnapshotReceiver receiver = replicaStores.receiver()) {
+            assertThrows(EOFException.class, () -> receive(receiver, Arrays.copyOf(stream, stream.length - 10)));
+        }
+        source.snapshots().delete("first");
+        IOException refused = assertThrows(IOException.class, () -> sendTo("second"));
+        assertTrue(refused.getMessage().contains("receive --abort"), refused.getMessage());
+    }
+
     /** Sends to a receiver that answers, in another thread. */
     private SendReport sendTo(String snapshot) throws Exception {
         var stream = new PipedOutputStream();

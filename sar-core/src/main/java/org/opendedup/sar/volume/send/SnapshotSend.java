@@ -133,10 +133,11 @@ public final class SnapshotSend {
         }
         StreamPoint reached = greeting.reached();
         if (reached != null) {
-            if (find(reached.target()) == null) {
+            SnapshotIdentity base = reached.base();
+            if (find(reached.target()) == null || (base != null && find(base) == null)) {
                 throw new IOException(
-                        "the receiver has a part of a snapshot that this volume does not have any more: let"
-                                + " it go back (receive --abort)");
+                        "the receiver has a part of a snapshot, and this volume does not have that one, or the earlier"
+                                + " one that it is sent since, any more: let it go back (receive --abort)");
             }
             return reached;
         }
