@@ -56,10 +56,8 @@ class ChunkReadAheadTest {
 
     @Test
     void aStreamIsReadAheadOverTheBordersOfContainers() throws IOException {
-        long containers = locations.stream()
-                .map(location -> location >>> 16)
-                .distinct()
-                .count();
+        long containers =
+                locations.stream().map(location -> location >>> 16).distinct().count();
         assertTrue(containers > STREAMS, "the test wants streams in several containers");
         assertIsReadAhead(STREAMS);
     }

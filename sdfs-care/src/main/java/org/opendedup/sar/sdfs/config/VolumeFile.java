@@ -67,8 +67,8 @@ public final class VolumeFile {
     public static void create(Path file, VolumeDefinition definition) throws IOException {
         // What is renamed takes the place of a file that is there; hard links, which do not, are not everywhere.
         Path lockFile = file.resolveSibling(file.getFileName() + ".lock");
-        try (LockFile lock = LockFile.tryAcquire(lockFile)
-                .orElseThrow(() -> new FileAlreadyExistsException(file.toString()))) {
+        try (LockFile lock =
+                LockFile.tryAcquire(lockFile).orElseThrow(() -> new FileAlreadyExistsException(file.toString()))) {
             boolean isNew = !Files.exists(file);
             if (isNew) {
                 write(file, definition);

@@ -153,8 +153,8 @@ public final class ConsoleUsers {
     }
 
     /**
-     * Changes the users. Of two processes at once, each would write the users that it has read, and undo what the
-     * other has done.
+     * Changes the users. Of two processes at once, each would write the users that it has read, and undo what the other
+     * has done.
      *
      * @param change changes the list; returns whether it did
      */
