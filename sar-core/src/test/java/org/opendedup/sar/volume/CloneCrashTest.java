@@ -1,6 +1,5 @@
 package org.opendedup.sar.volume;
 
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -152,6 +151,5 @@ class CloneCrashTest extends CrashRun<Volume> {
         int changes = changes().size();
         forgetsOrphans = true;
         assertIsNoticed(Promise.KEPT, changes);
-        assertThrows(AssertionError.class, () -> assertNoCutLoses(20));
     }
 }
