@@ -136,8 +136,9 @@ public final class SnapshotSend {
             SnapshotIdentity base = reached.base();
             if (find(reached.target()) == null || (base != null && find(base) == null)) {
                 throw new IOException(
-                        "the receiver has a part of a snapshot, and this volume does not have that one, or the earlier"
-                                + " one that it is sent since, any more: let it go back (receive --abort)");
+                        "the receiver has a part of a snapshot that this volume does not have any more, or whose"
+                                + " earlier one, since which it is sent, this volume does not have: let it go back"
+                                + " (receive --abort)");
             }
             return reached;
         }
