@@ -1,6 +1,5 @@
 package org.opendedup.sar.volume;
 
-
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
