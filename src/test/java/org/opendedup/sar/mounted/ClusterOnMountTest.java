@@ -79,9 +79,9 @@ class ClusterOnMountTest {
     void nothingThatWasAcknowledgedIsLostWithADaemon() throws Exception {
         List<String> create = new ArrayList<>(List.of("create", "home"));
         for (String name : List.of("a", "b", "c")) {
-            // No commit comes by itself: it would keep what the control expects to be lost.
+            // A timed commit would keep what the control expects to be lost.
             MountedVolume volume = MountedVolume.makeWith(folder.resolve(name), "--memory-budget=256MB")
-                    .withProperty("sar.commit.period.ms", 3_600_000)
+                    .withoutTimedCommits()
                     .inItsOwnProcess();
             volumes.add(volume);
             create.add("--volume=" + volume.mount().mountPoint());

@@ -54,11 +54,6 @@ class FailingDiskTest {
         return Files.readAllBytes(copy);
     }
 
-    /** Mounts a volume that makes no commit by itself: one that fails too early would refuse what is written late. */
-    private static void mountWithoutCommits(MountedVolume volume) throws IOException {
-        volume.withProperty("sar.commit.period.ms", 3_600_000).mount();
-    }
-
     /** Writes, makes the disk fail, and then writes data that is not durable. */
     private static Path failing(SlowDisk disk, MountedVolume volume) throws IOException {
         Path safe = volume.mountPoint().resolve("safe");
@@ -75,7 +70,8 @@ class FailingDiskTest {
     void readsGoOnAndARemountTakesChangesAgain() throws Exception {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
-            mountWithoutCommits(volume);
+            // A timed commit that fails too early makes the volume refuse what is written late.
+            volume.withoutTimedCommits().mount();
             Commands.Result well = volume.cli("status");
             while (well.exitCode() != 0) {
                 Thread.sleep(50);
@@ -123,7 +119,8 @@ class FailingDiskTest {
     void whatIsLostAtTheUnmountIsToldThereAndAtTheNextMount() throws Exception {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
-            mountWithoutCommits(volume);
+            // A timed commit that fails too early makes the volume refuse what is written late.
+            volume.withoutTimedCommits().mount();
             failing(disk, volume);
             Commands.Result unmounted = volume.cli("unmount");
             assertEquals(1, unmounted.exitCode(), unmounted::output);

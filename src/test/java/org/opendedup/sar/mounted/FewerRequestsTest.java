@@ -234,9 +234,8 @@ class FewerRequestsTest {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder)) {
             for (String option : new String[] {"flush", "noflush"}) {
                 try (MountedVolume failing = MountedVolume.make(disk.folder().resolve(option))) {
-                    // No commit comes by itself: one that fails too early would have the first bytes refused.
-                    failing.withProperty("sar.commit.period.ms", 3_600_000);
-                    failing.with(option).mount();
+                    // A timed commit that fails too early makes the volume refuse the first bytes.
+                    failing.withoutTimedCommits().with(option).mount();
                     Commands.Result result = Commands.run(
                             "sh",
                             "-c",

@@ -126,7 +126,7 @@ class FullDevicesTest {
                 MountedVolume volume = MountedVolume.make(
                         folder.resolve("waiting"), disk.folder().resolve("data"))) {
             // No commit stores the bytes before the device is full.
-            volume.withProperty("sar.commit.period.ms", 3_600_000).mount();
+            volume.withoutTimedCommits().mount();
             List<Path> synced = writeFiles(volume, 0, 1);
             Path waiting = volume.mountPoint().resolve("file-1");
             // The bytes are in the daemon, or in the kernel's cache, when the device becomes full; fsync is called

@@ -157,6 +157,11 @@ final class MountedVolume implements AutoCloseable {
         return this;
     }
 
+    /** Makes daemons that start from now on commit only what asks for it: a commit by time would store more. */
+    MountedVolume withoutTimedCommits() {
+        return withProperty("sar.commit.period.ms", 3_600_000);
+    }
+
     /** Sets the passphrase of commands from now on. */
     MountedVolume withPassphrase(String passphrase) {
         variables.put("SDFS_PASSPHRASE", passphrase);

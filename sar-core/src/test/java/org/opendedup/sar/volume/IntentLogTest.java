@@ -100,12 +100,25 @@ class IntentLogTest {
     }
 
     private void crash() throws IOException {
+        cutPower();
+        open();
+    }
+
+    /** Damages a record of the file "damaged". */
+    private void crashWithDamagedRecord(int number) throws IOException {
+        long inode = files.inode("damaged");
+        cutPower();
+        MetadataDefects.damageIntent(KeyValueStores.sealed(metadata, CONFIG.keys()), inode, number);
+        open();
+    }
+
+    /** Keeps of the stores what is durable. */
+    private void cutPower() throws IOException {
         CrashDirectory dataLeft = data.crash(seed);
         CrashKeyValueStore metadataLeft = metadata.crash(seed);
         VolumeInMemory.abandon(volume);
         data = dataLeft;
         metadata = metadataLeft;
-        open();
     }
 
     private byte[] bytes(int count) {
@@ -398,13 +411,7 @@ class IntentLogTest {
         }
         byte[] whole = files.content("damaged").clone();
         long inode = files.inode("damaged");
-        CrashKeyValueStore left = metadata.crash(seed);
-        CrashDirectory dataLeft = data.crash(seed);
-        VolumeInMemory.abandon(volume);
-        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 1);
-        metadata = left;
-        data = dataLeft;
-        open();
+        crashWithDamagedRecord(1);
         IOException refused = assertThrows(IOException.class, () -> files.read("damaged"));
         assertTrue(refused.getMessage().contains("inode " + inode), refused.getMessage());
         assertThrows(
@@ -436,14 +443,7 @@ class IntentLogTest {
         files.make("damaged");
         files.append("damaged", bytes(100));
         files.sync("damaged");
-        long inode = files.inode("damaged");
-        CrashKeyValueStore left = metadata.crash(seed);
-        CrashDirectory dataLeft = data.crash(seed);
-        VolumeInMemory.abandon(volume);
-        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 0);
-        metadata = left;
-        data = dataLeft;
-        open();
+        crashWithDamagedRecord(0);
         files.remove("damaged");
         volume.sync();
         assertEquals(0, records());
@@ -458,14 +458,7 @@ class IntentLogTest {
             files.append("damaged", bytes(100));
             files.sync("damaged");
         }
-        long inode = files.inode("damaged");
-        CrashKeyValueStore left = metadata.crash(seed);
-        CrashDirectory dataLeft = data.crash(seed);
-        VolumeInMemory.abandon(volume);
-        MetadataDefects.damageIntent(KeyValueStores.sealed(left, CONFIG.keys()), inode, 1);
-        metadata = left;
-        data = dataLeft;
-        open();
+        crashWithDamagedRecord(1);
         files.remove("damaged");
         volume.sync();
         assertEquals(0, records());
@@ -516,12 +509,8 @@ class IntentLogTest {
             files.sync(name);
         }
         long inode = files.inode("damaged");
-        CrashKeyValueStore left = metadata.crash(seed);
-        CrashDirectory dataLeft = data.crash(seed);
-        VolumeInMemory.abandon(volume);
-        MetadataDefects.damageInode(KeyValueStores.sealed(left, CONFIG.keys()), inode);
-        metadata = left;
-        data = dataLeft;
+        cutPower();
+        MetadataDefects.damageInode(KeyValueStores.sealed(metadata, CONFIG.keys()), inode);
         open();
         assertArrayEquals(files.content("sound"), files.read("sound"));
         assertThrows(IOException.class, () -> files.read("damaged"));

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The syncs of the fast tier that failed. Linux tells a failed write-back once, and counts the bytes as written: the
- * next sync succeeds. So a failure that the background met is told to the next caller that wants everything durable.
- * Safe for use by many threads.
+ * next sync succeeds. So the next caller that wants everything durable is told of a failure in the background. Safe for
+ * use by many threads.
  */
 final class FailedSyncs {
     private long failed;
